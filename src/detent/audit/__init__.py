@@ -1,0 +1,1 @@
+"""The history checker: a pure library over records, events and recorded calls."""

@@ -1,0 +1,92 @@
+"""Every error Detent raises, in one tree. Each has a stable `code`; the message may improve, the code may not.
+
+    DetentError
+    ├── Refused             a verb the job's lifecycle or its present record does not allow; changes nothing
+    ├── NotFound            no such job, or no such lifecycle, in this tenant
+    ├── InvalidArgument     a command or a setting that could never be accepted, whatever the job
+    └── LifecycleError      a lifecycle whose declaration does not hold together
+
+In the kernel a `Refused` is returned as a value, because a refusal is an expected answer there; the client raises it.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+# ALL-06: where several reasons apply, the answer is the first of these that does.
+REFUSALS: Final = {
+    "request_conflict": "its request id was already used for another request; send new content under a new id",
+    "illegal_move": "the lifecycle declares no such verb from this state",
+    "wrong_actor": "the lifecycle gives this verb to other roles",
+    "fence_required": "owner verbs name the attempt they act for, or the revision; pass attempt= or expected_rev=",
+    "rev_required": "this lifecycle wants the revision you decided on; pass expected_rev=",
+    "not_owner": "the lease belongs to another worker or to a newer attempt; stop working on it",
+    "lease_expired": "the lease ran out before the call arrived; stop working on it",
+    "stale_rev": "the job has moved since you read it; read it again and decide anew",
+    "not_due": "its time has not come",
+    "job_exists": "a job of this id exists already; choose another id",
+}
+
+
+class DetentError(Exception):
+    """The root: catch this to catch everything Detent raises on purpose."""
+
+    code: str = "error"
+
+
+class Refused(DetentError):
+    """What was asked is not allowed now. `state` and `allowed` say where the job is and what would be accepted."""
+
+    def __init__(
+        self,
+        code: str,
+        *,
+        job_id: str,
+        verb: str,
+        state: str | None,
+        allowed: tuple[str, ...],
+        lifecycle: str,
+        detail: str = "",
+    ) -> None:
+        super().__init__(code, job_id, verb)
+        self.code = code
+        self.job_id = job_id
+        self.verb = verb
+        self.state = state
+        self.allowed = allowed
+        self.lifecycle = lifecycle
+        self.detail = detail
+
+    def __str__(self) -> str:
+        allowed = ", ".join(self.allowed) or "none"
+        why = self.detail or REFUSALS[self.code]
+        return (
+            f"job {self.job_id} is '{self.state}'; '{self.verb}' refused ({self.code}): {why}. "
+            f"Allowed now: {allowed}. See: detent lifecycle show {self.lifecycle}"
+        )
+
+
+class NotFound(DetentError):
+    """Nothing of that name in this tenant."""
+
+    code = "not_found"
+
+
+class InvalidArgument(DetentError):
+    """A value that no job could accept. Refused before anything is queued, hence the category."""
+
+    category: ClassVar[str] = "validation"
+
+    def __init__(self, message: str, *, code: str = "invalid_argument") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class LifecycleError(DetentError):
+    """A declaration with holes. `problems` has one (code, message) each, all of them at once."""
+
+    def __init__(self, lifecycle: str, problems: Iterable[tuple[str, str]]) -> None:
+        self.lifecycle = lifecycle
+        self.problems = tuple(problems)
+        self.code = self.problems[0][0]
+        lines = "".join(f"\n  - {message} [{code}]" for code, message in self.problems)
+        super().__init__(f"lifecycle '{lifecycle}' does not hold together:{lines}")

@@ -1,0 +1,83 @@
+"""The reasons to refuse a verb that the state declares, in the order in which they are given."""
+
+from collections.abc import Callable
+from typing import Final
+
+from detent.kernel import budget
+from detent.kernel.command import Command
+from detent.kernel.job import Job
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.table import Route
+from detent.lifecycle.words import GROUPS, ROLES, WORKING
+
+_ROLES: Final = frozenset(ROLES)
+_SYSTEM: Final = frozenset(GROUPS["system"])
+# Verbs that need no revision even where the lifecycle demands one: their caller has not read the job yet.
+_UNREAD: Final = frozenset({"claim"})
+
+
+def role_of(route: Route, job: Job, command: Command) -> str:
+    """The role given, a bare role name as actor, worker or owner if a worker asks, else the row's first other role."""
+    if command.role is not None:
+        return command.role
+    if command.actor is not None and command.actor in _ROLES:
+        return command.actor
+    if command.worker is not None:
+        return "owner" if command.worker == job.owner else "worker"
+    return route.default_role
+
+
+def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Route, role: str, now: int) -> str | None:
+    """The first reason that applies, or None. One question after the other, in the order of ALL-06."""
+    if role not in route.roles and (job.cancel_by is None or role not in route.roles_after_cancel):
+        return "wrong_actor"
+    if route.verb == "requeue" and role in _SYSTEM and budget.is_used_up(job):
+        return (
+            "wrong_actor"  # a job that used up its budget waits for a person; the system must not send it round again
+        )
+    is_owner_asked = route.owner_only and role in WORKING
+    if command.expected_rev is None:
+        if lifecycle.requires_rev and route.verb not in _UNREAD:
+            return "rev_required"
+        if is_owner_asked and command.attempt is None and job.owner is not None:
+            return "fence_required"
+    if is_owner_asked and (command.worker is None or command.worker != job.owner):
+        return "not_owner"
+    if command.attempt is not None and command.attempt != job.attempt:
+        # Tells a restarted worker of the same name, or a reconciler that looked too early, from the real thing.
+        return "not_owner"
+    if is_owner_asked and job.lease_expires_at is not None and now >= job.lease_expires_at:
+        return "lease_expired"
+    if command.expected_rev is not None and command.expected_rev != job.rev:
+        return "stale_rev"
+    is_due = _DUE.get(route.verb)
+    if is_due is not None and not is_due(lifecycle, job, role, now):
+        return "not_due"
+    return None
+
+
+def _past(moment: int | None, now: int) -> bool:
+    return moment is not None and now >= moment
+
+
+def is_orphaned(job: Job, now: int) -> bool:
+    """The lease is over, or two heartbeats in a row were missed."""
+    return _past(job.lease_expires_at, now) or _past(job.heartbeat_by, now)
+
+
+def _requeue_due(lifecycle: Lifecycle, job: Job, role: str, now: int) -> bool:
+    return not lifecycle.by_name[job.state].timer or _past(job.due_at, now)
+
+
+def _cancel_due(lifecycle: Lifecycle, job: Job, role: str, now: int) -> bool:
+    # Once asked to stop gracefully, the worker has its grace; the reconciler does not cut it short.
+    return role != "reconciler" or job.cancel_by is None or now >= job.cancel_by
+
+
+_DUE: Final[dict[str, Callable[[Lifecycle, Job, str, int], bool]]] = {
+    "claim": lambda lifecycle, job, role, now: _past(job.claim_at, now),
+    "expire": lambda lifecycle, job, role, now: is_orphaned(job, now),
+    "time_out": lambda lifecycle, job, role, now: _past(job.deadline_at, now),
+    "requeue": _requeue_due,
+    "cancel": _cancel_due,
+}

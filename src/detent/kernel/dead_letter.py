@@ -1,0 +1,43 @@
+"""What a dead letter carries, read off the record of a job that was set aside."""
+
+from msgspec import Struct
+
+from detent.kernel.failure import Error
+from detent.kernel.job import Job
+from detent.lifecycle import Lifecycle
+
+
+class DeadLetter(Struct, frozen=True):
+    """Enough to decide what to do with it without looking anywhere else."""
+
+    job_id: str
+    reason_code: str
+    stage: str
+    last_error: Error
+    attempts: int
+    last_owner: str | None
+    last_lease_expires_at: int | None
+    correlation_id: str
+
+
+def is_dead_letter(lifecycle: Lifecycle, job: Job) -> bool:
+    """Whether it ended where dead letters go: in a state that the verb dead_letter leads to."""
+    return job.state in lifecycle.table.targets.get("dead_letter", ())
+
+
+def dead_letter_of(lifecycle: Lifecycle, job: Job) -> DeadLetter | None:
+    error = job.error
+    if error is None or not is_dead_letter(lifecycle, job):
+        return None
+    assert error.reason_code is not None, "a dead letter has a reason"
+    assert error.stage is not None, "a failure that ended a job has a stage"
+    return DeadLetter(
+        job_id=job.id,
+        reason_code=error.reason_code,
+        stage=error.stage,
+        last_error=error,
+        attempts=job.attempt,
+        last_owner=job.last_owner,
+        last_lease_expires_at=job.last_lease_expires_at,
+        correlation_id=job.spec.correlation_id,
+    )

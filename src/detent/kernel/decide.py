@@ -1,0 +1,152 @@
+"""Where a move is decided. One function; everything else carries commands to it and changes away from it."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from detent.errors import InvalidArgument, Refused
+from detent.kernel import advancing, losing, stopping
+from detent.kernel.change import Change, Receipt
+from detent.kernel.checks import reason_to_refuse, role_of
+from detent.kernel.command import Cancel, Command, Enqueue, Rerun
+from detent.kernel.creating import create, enqueue_role, spec_of
+from detent.kernel.draft import Draft
+from detent.kernel.job import Job
+from detent.kernel.notes import amendment, is_late
+from detent.kernel.repeating import is_repeat, is_settled, receipt_of
+from detent.kernel.rerunning import rerun
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.table import Route
+from detent.lifecycle.words import ROLES, WORKING
+
+# Each rule takes its own verb's command, which the tag guarantees.
+RULES: Final[dict[str, Callable[[Draft, Any], Change | None]]] = {
+    "submit": advancing.submit,
+    "schedule": advancing.schedule,
+    "approve": advancing.approve,
+    "deny": advancing.deny,
+    "claim": advancing.claim,
+    "start": advancing.start,
+    "renew": advancing.renew,
+    "complete": advancing.complete,
+    "progress": advancing.progress,
+    "fail": losing.fail,
+    "retry": losing.retry,
+    "release": losing.release,
+    "stall": losing.stall,
+    "requeue": losing.requeue,
+    "expire": losing.expire,
+    "time_out": losing.time_out,
+    "request_cancel": stopping.request_cancel,
+    "cancel": stopping.cancel,
+    "dead_letter": stopping.dead_letter,
+}
+_ROLES: Final = frozenset(ROLES)
+# Who cancels outright even when asked to be soft: the worker that stops, and the system when the grace is over.
+_OUTRIGHT: Final = WORKING | {"reconciler"}
+
+
+def decide(
+    lifecycle: Lifecycle,
+    job: Job | None,
+    command: Command,
+    now: int,
+    random: float = 0.5,
+    receipt: Receipt | None = None,
+) -> Change | Refused:
+    """What happens to this job on this command at this moment: a change to write, or a refusal that writes nothing.
+
+    `job` is None for an enqueue, unless its id or its dedupe key is taken: then it is the job that has it.
+    `random`, from 0 to 1, is the jitter's share. `receipt` is what is remembered of the command's request id.
+    """
+    if receipt is not None and job is not None:
+        return _repeat(lifecycle, job, command, receipt)
+    if job is None or command.verb == "enqueue":
+        return _enqueue(lifecycle, job, command, now)
+    if job.spec.lifecycle != lifecycle.name or job.spec.lifecycle_version != lifecycle.version:
+        raise InvalidArgument(
+            f"job {job.id} follows {job.spec.lifecycle} v{job.spec.lifecycle_version}, not this", code="wrong_lifecycle"
+        )
+    if now < job.updated_at:
+        now = job.updated_at  # ALL-13: a clock that steps back does not reorder a job's story
+    routes = lifecycle.table.routes[job.state]
+    route = routes.get(command.verb)
+    if route is None:
+        return _undeclared(lifecycle, job, command, now)
+    role = role_of(route, job, command)
+    if isinstance(command, Cancel) and command.mode == "soft" and role not in _OUTRIGHT:
+        route = routes.get("request_cancel", route)
+    code = reason_to_refuse(lifecycle, job, command, route, role, now)
+    if code is not None:
+        return refuse(lifecycle, job, command, code, route)
+    change = RULES[route.verb](Draft(lifecycle, job, job, command, route, role, now, random), command)
+    if change is None:
+        return refuse(lifecycle, job, command, "illegal_move")
+    return change if command.request_id is None else _remembered(change, command)
+
+
+def refuse(lifecycle: Lifecycle, job: Job, command: Command, code: str, route: Route | None = None) -> Refused:
+    detail = f"it is given to {', '.join(route.by)}" if code == "wrong_actor" and route is not None else ""
+    return Refused(
+        code,
+        job_id=job.id,
+        verb=command.verb,
+        state=job.state,
+        allowed=lifecycle.table.allowed[job.state],
+        lifecycle=lifecycle.name,
+        detail=detail,
+    )
+
+
+def _repeat(lifecycle: Lifecycle, job: Job, command: Command, receipt: Receipt) -> Change | Refused:
+    """The same request again answers with the job as it is now; another one under its id is refused."""
+    if not is_repeat(receipt, command):
+        return refuse(lifecycle, job, command, "request_conflict")
+    return Change(job, (), answer="repeat")
+
+
+def _undeclared(lifecycle: Lifecycle, job: Job, command: Command, now: int) -> Change | Refused:
+    """No such verb from this state. It may still be a rerun, a repeat that settles, or an accepted amendment."""
+    if isinstance(command, Rerun) and job.is_ended:
+        return _remembered(rerun(lifecycle, job, command, now), command)
+    if lifecycle.settles_repeats and is_settled(lifecycle, job, command):
+        return Change(job, (), answer="unchanged")
+    if (
+        job.is_ended
+        and job.spec.policy.accept_amendments
+        and is_late(job, command)
+        and command.worker == job.last_owner
+    ):
+        return Change(job, (), answer="noted", notes=(amendment(job, command, now),))
+    return refuse(lifecycle, job, command, "illegal_move")
+
+
+def _enqueue(lifecycle: Lifecycle, existing: Job | None, command: Command, now: int) -> Change | Refused:
+    if not isinstance(command, Enqueue):
+        raise InvalidArgument(f"'{command.verb}' needs a job to act on", code="job_required")
+    role = enqueue_role(lifecycle.table.start, command, _ROLES)
+    if role not in lifecycle.table.start.roles:
+        return _refuse_enqueue(
+            lifecycle, command, "wrong_actor", f"enqueue is given to {', '.join(lifecycle.table.start.by)}"
+        )
+    if existing is None:
+        return _remembered(
+            create(lifecycle, spec_of(lifecycle, command), command, now, role=role, submit=command.submit), command
+        )
+    if existing.id != command.job_id:
+        return Change(existing, (), answer="duplicate")
+    if lifecycle.settles_repeats and existing.spec == spec_of(lifecycle, command):
+        return Change(existing, (), answer="unchanged")
+    return refuse(lifecycle, existing, command, "job_exists")
+
+
+def _refuse_enqueue(lifecycle: Lifecycle, command: Enqueue, code: str, detail: str) -> Refused:
+    return Refused(
+        code, job_id=command.job_id, verb="enqueue", state=None, allowed=(), lifecycle=lifecycle.name, detail=detail
+    )
+
+
+def _remembered(change: Change, command: Command) -> Change:
+    receipt = receipt_of(command, change.before.rev + len(change.events))
+    return change if receipt is None else replace(change, receipt=receipt)

@@ -1,0 +1,77 @@
+"""How a job ends: with a result, an error, or neither, as its end state's outcome demands (ALL-09)."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from detent.kernel import bookkeeping
+from detent.kernel.digest import digest, digest_of
+from detent.kernel.draft import Draft
+from detent.kernel.failure import DEFAULT_STAGE, MESSAGE_CHARS_MAX, Category, Error, ReasonCode, Stage
+from detent.kernel.job import Blob
+from detent.lifecycle.table import Leg, Route
+
+
+def end_success(
+    draft: Draft, route: Route, result: Blob, *, result_ptr: str | None = None, execution_ms: int | None = None
+) -> None:
+    leg = route.leg
+    columns = bookkeeping.end(draft.job, leg.state, draft.now)
+    columns["result_digest"] = digest(result)
+    said = {"result_ptr": result_ptr, "execution_ms": execution_ms} if result_ptr or execution_ms is not None else None
+    draft.move(route.verb, leg, columns, payload=said, values={"result": result, "result_ptr": result_ptr})
+
+
+def end_denied(draft: Draft, route: Route, *, rule: str | None) -> None:
+    error = Error("Denied", draft.command.reason or f"denied by rule {rule}")
+    end_failure(draft, route.verb, route.leg, error, category="denied", reason="policy_violation", cause=error.message)
+
+
+def end_failure(
+    draft: Draft,
+    verb: str,
+    leg: Leg,
+    error: Error,
+    *,
+    category: Category,
+    reason: ReasonCode | None = None,
+    stage: Stage | None = None,
+    role: str | None = None,
+    cause: str | None = None,
+    counted: dict[str, Any] | None = None,
+) -> None:
+    """`error` as reported; category, reason and stage are filled in where nothing was said."""
+    job = draft.job
+    final = replace(
+        error,
+        message=error.message[:MESSAGE_CHARS_MAX],
+        category=error.category or category,
+        reason_code=error.reason_code or reason,
+        stage=error.stage or stage or DEFAULT_STAGE[job.phase],
+    )
+    columns = bookkeeping.end(job, leg.state, draft.now) | (counted or {})
+    columns["error_digest"] = digest_of(final)
+    draft.move(
+        verb, leg, columns, role=role, cause=cause or describe(final), payload={"error": _told(final)},
+        values={"error": final, "last_error": final},
+    )  # fmt: skip
+
+
+def end_cancelled(draft: Draft, route: Route, *, cause: str | None = None, last_error: Error | None = None) -> None:
+    """A lifecycle without a cancelled state ends a cancelled job as a failure of that category."""
+    leg = route.leg
+    if leg.state.outcome == "failure":
+        error = Error("Cancelled", cause or draft.command.reason or "cancelled")
+        end_failure(draft, "cancel", leg, error, category="cancelled", cause=cause)
+        return
+    values = {"last_error": last_error} if last_error is not None else None
+    draft.move("cancel", leg, bookkeeping.end(draft.job, leg.state, draft.now), cause=cause, values=values)
+
+
+def describe(error: Error) -> str:
+    return f"{error.type}: {error.message}" if error.message else error.type
+
+
+def _told(error: Error) -> dict[str, Any]:
+    told = {name: getattr(error, name) for name in error.__struct_fields__}
+    return {name: value for name, value in told.items() if value is not None}

@@ -1,0 +1,85 @@
+"""What went wrong with a job: the error on the record, its class, and what the class means for a retry."""
+
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+
+ErrorClass = Literal["ValidationError", "TransientError", "PermanentError", "LeaseConflictError"]
+ReasonCode = Literal[
+    "parse_error", "validation_failed", "dependency_unavailable", "timeout", "exhausted_retries",
+    "policy_violation", "infrastructure_failure", "compensation_failed",
+]  # fmt: skip
+Stage = Literal["fetch", "input", "exec", "output", "commit"]
+Category = Literal["validation", "queue", "engine", "system", "cancelled", "denied"]
+
+ERROR_CLASSES: Final[tuple[str, ...]] = get_args(ErrorClass)
+REASON_CODES: Final[tuple[str, ...]] = get_args(ReasonCode)
+STAGES: Final[tuple[str, ...]] = get_args(Stage)
+MESSAGE_CHARS_MAX: Final = 8_192
+
+# Types every worker may report without configuring anything. What is in no table is retryable: most faults pass.
+KNOWN_TYPES: Final[dict[str, ErrorClass]] = {
+    "ValidationError": "ValidationError",
+    "TransientError": "TransientError",
+    "PermanentError": "PermanentError",
+    "LeaseConflictError": "LeaseConflictError",
+    "TransientSystemError": "TransientError",
+    "DeadlineExceeded": "TransientError",
+    "QueueOverload": "TransientError",
+    "DependencyUnavailable": "TransientError",
+    "InvalidInput": "ValidationError",
+    "PermanentTimeout": "PermanentError",
+    "ConfigurationError": "PermanentError",
+    "ResourceLimitExceeded": "PermanentError",
+}
+FINAL_CLASSES: Final = frozenset({"ValidationError", "PermanentError"})
+# Faults of the machine or the network rather than of the work itself.
+SYSTEM_TYPES: Final = frozenset(
+    {
+        "NetworkError",
+        "ConnectionError",
+        "OutOfMemory",
+        "MemoryError",
+        "EngineCrash",
+        "TransientSystemError",
+        "LeaseExpired",
+    }
+)
+DEFAULT_STAGE: Final[dict[str, Stage]] = {"parked": "fetch", "ready": "fetch", "held": "input", "active": "exec"}
+
+
+class Error(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What the record says of a failure. `reason_code` and `stage` are there once it is final."""
+
+    type: str
+    message: str = ""
+    code: str | None = None
+    category: Category | None = None
+    stage: Stage | None = None
+    reason_code: ReasonCode | None = None
+
+
+def class_of(error_type: str, mapped: dict[str, str]) -> str:
+    """The user's mapping wins over ours; an unmapped type is transient."""
+    known = mapped.get(error_type)
+    if known is not None:
+        return KNOWN_TYPES.get(known, known)
+    return KNOWN_TYPES.get(error_type, "TransientError")
+
+
+def is_retryable(error_type: str, mapped: dict[str, str]) -> bool:
+    return class_of(error_type, mapped) not in FINAL_CLASSES
+
+
+def category_of(error_type: str, mapped: dict[str, str]) -> Category:
+    """A failure reported by whoever ran the job: bad input, a broken machine, or the work itself."""
+    if class_of(error_type, mapped) == "ValidationError":
+        return "validation"
+    return "system" if error_type in SYSTEM_TYPES else "engine"
+
+
+def reason_of(error_type: str, mapped: dict[str, str]) -> ReasonCode:
+    """The dead-letter reason of an error that nobody gave a reason for."""
+    if class_of(error_type, mapped) == "ValidationError":
+        return "validation_failed"
+    return "dependency_unavailable" if error_type == "DependencyUnavailable" else "infrastructure_failure"

@@ -1,0 +1,63 @@
+"""What is said about a job without moving it: late results, amendments, compensation, progress. Bounded in size."""
+
+from typing import Any
+
+from detent.errors import Refused
+from detent.kernel.command import Command, Complete, Fail, ReportProgress
+from detent.kernel.digest import digest, digest_of
+from detent.kernel.draft import actor_of
+from detent.kernel.event import NOTE_BYTES_MAX, Note, NoteKind
+from detent.kernel.job import Job
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.words import EVENT_TYPES
+
+# A result refused for one of these came from a worker that had the job and lost it.
+_LATE = frozenset({"illegal_move", "not_owner", "lease_expired"})
+
+
+def late_result(job: Job, command: Command, refused: Refused, now: int) -> Note | None:
+    """The note that keeps a refused result, when it is one that came too late; None for every other refusal."""
+    if refused.code not in _LATE or not is_late(job, command):
+        return None
+    return _note(job, command, "late_result", "job_late_result", _said(command) | {"refused": refused.code}, now)
+
+
+def amendment(job: Job, command: Command, now: int) -> Note:
+    return _note(job, command, "amendment", "job_amended", _said(command), now)
+
+
+def progress(lifecycle: Lifecycle, job: Job, command: ReportProgress, now: int) -> Note:
+    said = {"fraction": command.progress.fraction, "message": command.progress.message[:NOTE_BYTES_MAX]}
+    return _note(job, command, "progress", _named(lifecycle, "progress"), said, now)
+
+
+def compensated(lifecycle: Lifecycle, job: Job, *, by_job_id: str, now: int) -> Note:
+    """On the job whose work was undone, by the job that undid it."""
+    kind = _named(lifecycle, "compensated")
+    return Note(job.spec.tenant, job.id, job.rev, "compensated", kind, now, by_job_id, {"by_job_id": by_job_id})
+
+
+def is_late(job: Job, command: Command) -> bool:
+    """A result from a worker for a job that was claimed once and that it no longer holds."""
+    reports = isinstance(command, Complete | Fail) and command.worker is not None
+    return reports and job.attempt > 0 and (command.attempt is None or command.attempt <= job.attempt)
+
+
+def _named(lifecycle: Lifecycle, key: str) -> str:
+    return lifecycle.events.get(key, EVENT_TYPES[key])
+
+
+def _said(command: Command) -> dict[str, Any]:
+    said: dict[str, Any] = {"verb": command.verb, "worker": command.worker, "attempt": command.attempt}
+    if isinstance(command, Complete):
+        kept = command.result[:NOTE_BYTES_MAX]
+        said |= {"result": kept, "digest": digest(command.result), "is_whole": len(kept) == len(command.result)}
+    if isinstance(command, Fail):
+        message = command.error.message[:NOTE_BYTES_MAX]
+        said |= {"error": {"type": command.error.type, "message": message}, "digest": digest_of(command.error)}
+    return said
+
+
+def _note(job: Job, command: Command, kind: NoteKind, type_: str, payload: dict[str, Any], now: int) -> Note:
+    actor = actor_of(command, command.role or "worker")
+    return Note(job.spec.tenant, job.id, job.rev, kind, type_, max(now, job.updated_at), actor, payload)

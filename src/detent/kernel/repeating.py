@@ -1,0 +1,69 @@
+"""Telling a repeat from a new request: by its request id or, where a lifecycle settles repeats, by its content."""
+
+from msgspec.structs import replace
+
+from detent.kernel.change import Receipt
+from detent.kernel.command import Claim, Command, Complete, Enqueue, Fail, Schedule, Start
+from detent.kernel.digest import digest, digest_of
+from detent.kernel.job import Job
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.words import WORKING
+
+
+def fingerprint(command: Command) -> str:
+    """The content of a request: its verb and arguments, whatever revision and trace it came with."""
+    return digest_of(replace(command, expected_rev=None, request_id=None, trace_id=None))
+
+
+def is_repeat(receipt: Receipt, command: Command) -> bool:
+    return receipt.request_id == command.request_id and receipt.digest == fingerprint(command)
+
+
+def receipt_of(command: Command, rev: int) -> Receipt | None:
+    if command.request_id is None:
+        return None
+    return Receipt(command.request_id, fingerprint(command), rev)
+
+
+def still_held(jobs: list[Job], claimed: dict[str, int], worker: str) -> list[Job]:
+    """What a repeated claim answers with: those of its first jobs that it still holds. Never more."""
+    return [job for job in jobs if job.owner == worker and claimed.get(job.id) == job.attempt]
+
+
+def is_settled(lifecycle: Lifecycle, job: Job, command: Command) -> bool:
+    """Whether the job is already where the command would take it, with the same content (DSP-05)."""
+    if job.state not in lifecycle.table.targets.get(command.verb, ()):
+        return False
+    match command:
+        case Enqueue():
+            return False
+        case Claim() | Start():
+            return _is_holder(job, command)
+        case Complete():
+            return _was_holder(job, command) and job.result_digest == digest(command.result)
+        case Fail():
+            told = job.error
+            same = told is not None and (told.type, told.message) == (command.error.type, command.error.message)
+            return _was_holder(job, command) and same
+        case Schedule():
+            return (job.verdict, job.rule) == (command.verdict, command.rule)
+        case _:
+            return _may_ask(lifecycle, command)
+
+
+def _is_holder(job: Job, command: Command) -> bool:
+    return command.worker is not None and command.worker == job.owner and command.attempt in (None, job.attempt)
+
+
+def _was_holder(job: Job, command: Command) -> bool:
+    return command.worker is not None and command.worker == job.last_owner and command.attempt in (None, job.attempt)
+
+
+def _may_ask(lifecycle: Lifecycle, command: Command) -> bool:
+    """Only someone who could have made the move may hear that it is made."""
+    by = {role for move in lifecycle.moves if move.verb == command.verb for role in move.by}
+    if command.role is not None:
+        return command.role in by
+    if command.worker is not None:
+        return bool(by & WORKING)
+    return True

@@ -1,0 +1,39 @@
+"""The rules of stopping a job: request_cancel, cancel, dead_letter."""
+
+from detent.kernel.change import Change
+from detent.kernel.clock import earliest, micros
+from detent.kernel.command import Command, DeadLetter
+from detent.kernel.draft import Draft
+from detent.kernel.ending import end_cancelled, end_failure
+from detent.kernel.failure import Error, ReasonCode, reason_of
+
+
+def request_cancel(draft: Draft, command: Command) -> Change:
+    """Leave word for the owner to stop by the end of the grace. Asking twice changes nothing."""
+    job = draft.job
+    if job.is_cancel_requested:
+        return draft.done("unchanged")
+    cancel_by = draft.now + micros(job.spec.policy.grace_s)
+    columns = {"cancel_by": cancel_by, "wake_at": earliest(job.wake_at, cancel_by)}
+    draft.move("request_cancel", draft.route.leg, columns)
+    return draft.done()
+
+
+def cancel(draft: Draft, command: Command) -> Change:
+    end_cancelled(draft, draft.route)
+    return draft.done()
+
+
+def dead_letter(draft: Draft, command: DeadLetter) -> Change:
+    error = command.error or draft.job.last_error or Error("DeadLettered", command.reason or "set aside")
+    end_failure(
+        draft, "dead_letter", draft.route.leg, error, category="system",
+        reason=command.reason_code or _reason(draft, error), stage=command.stage,
+    )  # fmt: skip
+    return draft.done()
+
+
+def _reason(draft: Draft, error: Error) -> ReasonCode:
+    if draft.role in ("operator", "policy"):
+        return "policy_violation"
+    return reason_of(error.type, draft.job.spec.policy.error_classes)

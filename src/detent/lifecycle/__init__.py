@@ -1,0 +1,7 @@
+"""Lifecycles as data: the words, the rows, the check, the compiled table, and their pictures. Pure."""
+
+from detent.lifecycle.lifecycle import Lifecycle
+from detent.lifecycle.model import SAME, Move, State, move
+from detent.lifecycle.policy import Policy, Retry
+
+__all__ = ["SAME", "Lifecycle", "Move", "Policy", "Retry", "State", "move"]

@@ -1,0 +1,54 @@
+"""The bounds on what may be configured, each with an error that names the value, the bound and the remedy."""
+
+from math import isfinite
+from typing import Final
+
+from detent.errors import InvalidArgument
+
+LEASE_S_MIN: Final = 30.0
+LEASE_S_MAX: Final = 120.0
+HEARTBEAT_S_MIN: Final = 10.0
+HEARTBEAT_S_MAX: Final = 30.0
+
+
+def check_lease(lease_s: float, *, allow_unusual: bool) -> None:
+    check_more_than_zero("lease_s", lease_s)
+    if not allow_unusual and not LEASE_S_MIN <= lease_s <= LEASE_S_MAX:
+        raise InvalidArgument(
+            f"lease_s is {lease_s:g}; a lease lasts {LEASE_S_MIN:g} to {LEASE_S_MAX:g} s. "
+            "Choose one in the range, or set allow_unusual_lease=True if you mean it",
+            code="lease_out_of_range",
+        )
+
+
+def check_heartbeat(heartbeat_s: float, *, lease_s: float, allow_unusual: bool) -> None:
+    check_more_than_zero("heartbeat_s", heartbeat_s)
+    if heartbeat_s * 2 > lease_s:
+        raise InvalidArgument(
+            f"heartbeat_s is {heartbeat_s:g} and lease_s {lease_s:g}; two heartbeats must fit into a lease. "
+            f"Use heartbeat_s <= {lease_s / 2:g} or a longer lease",
+            code="heartbeat_too_long",
+        )
+    if not allow_unusual and not HEARTBEAT_S_MIN <= heartbeat_s <= HEARTBEAT_S_MAX:
+        raise InvalidArgument(
+            f"heartbeat_s is {heartbeat_s:g}; heartbeats come every {HEARTBEAT_S_MIN:g} to {HEARTBEAT_S_MAX:g} s. "
+            "Choose one in the range, or set allow_unusual_lease=True if you mean it",
+            code="heartbeat_out_of_range",
+        )
+
+
+def check_number(name: str, value: object) -> float:
+    """Refuse what is not a finite number: NaN passes every comparison, so it would pass every bound."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise InvalidArgument(f"{name} is {value!r}; give a finite number")
+    return value
+
+
+def check_at_least(name: str, value: float, bound: float) -> None:
+    if check_number(name, value) < bound:
+        raise InvalidArgument(f"{name} is {value:g}; it must be at least {bound:g}")
+
+
+def check_more_than_zero(name: str, value: float) -> None:
+    if check_number(name, value) <= 0:
+        raise InvalidArgument(f"{name} is {value:g}; it must be more than 0")

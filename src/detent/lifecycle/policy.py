@@ -1,0 +1,95 @@
+"""What a job type may configure: lease, heartbeat, run limit, grace, retry. Checked when it is made."""
+
+from functools import cached_property
+from typing import Final, Literal, Self
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
+
+from detent.errors import InvalidArgument
+from detent.lifecycle.bounds import HEARTBEAT_S_MAX, check_at_least, check_heartbeat, check_lease, check_more_than_zero
+
+# Backoff stops growing here, so that a large attempt count cannot overflow a float.
+BACKOFF_DOUBLINGS_MAX: Final = 64
+
+
+class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How often, and after what delay, a job is tried again.
+
+    `max_attempts` bounds failures and crashes together; `crashes_max` may bound crashes lower.
+    `by_error` gives an error type a policy of its own; `used_up` says how a job ends whose failures are used up.
+    """
+
+    max_attempts: int = 5
+    base_s: float = 0.5
+    factor: float = 2.0
+    max_s: float = 60.0
+    jitter: bool = True
+    crashes_max: int | None = None
+    used_up: Literal["dead_letter", "fail"] = "dead_letter"
+    by_error: dict[str, "Retry"] = {}
+
+    def __post_init__(self) -> None:
+        check_at_least("retry.max_attempts", self.max_attempts, 1)
+        check_at_least("retry.base_s", self.base_s, 0)
+        check_at_least("retry.factor", self.factor, 1)
+        check_at_least("retry.max_s", self.max_s, 0)
+        if self.crashes_max is not None:
+            check_at_least("retry.crashes_max", self.crashes_max, 1)
+        if self.used_up not in ("dead_letter", "fail"):
+            raise InvalidArgument(f"retry.used_up is {self.used_up!r}; use 'dead_letter' or 'fail'")
+
+    @classmethod
+    def fixed(cls, *, delay_s: float, max_attempts: int) -> Self:
+        return cls(max_attempts=max_attempts, base_s=delay_s, factor=1.0, max_s=delay_s, jitter=False)
+
+    @classmethod
+    def never(cls) -> Self:
+        return cls(max_attempts=1)
+
+    def for_error(self, error_type: str) -> "Retry":
+        return self.by_error.get(error_type, self)
+
+    def delay_s(self, losses: int, random: float) -> float:
+        """The wait after the given number of failures and crashes. Jitter takes at most half of it away."""
+        doublings = min(max(losses - 1, 0), BACKOFF_DOUBLINGS_MAX)
+        full = min(self.max_s, self.base_s * self.factor**doublings)
+        return full * (0.5 + random / 2) if self.jitter else full
+
+
+class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, dict=True):
+    """One job type's settings. A job keeps its own copy, so a later change of the type does not rewrite its rules.
+
+    `timeout_s` limits the time in an active state, `timeouts` the time in any named state; both override the lifecycle.
+    `rerun_failed` matters where a lifecycle has no way back: a failed job is then run again as a new, linked one.
+    """
+
+    lease_s: float = 60.0
+    heartbeat_s: float = 0.0  # 0: half the lease, at most 30 s
+    allow_unusual_lease: bool = False
+    timeout_s: float | None = None
+    timeouts: dict[str, float] = {}
+    grace_s: float = 30.0
+    retry: Retry = Retry()
+    rerun_failed: bool = False
+    reclaim: bool = False
+    accept_amendments: bool = False
+    aging_s: float = 60.0
+    error_classes: dict[str, str] = {}
+
+    def __post_init__(self) -> None:
+        check_lease(self.lease_s, allow_unusual=self.allow_unusual_lease)
+        if not self.heartbeat_s:
+            force_setattr(self, "heartbeat_s", min(HEARTBEAT_S_MAX, self.lease_s / 2))
+        check_heartbeat(self.heartbeat_s, lease_s=self.lease_s, allow_unusual=self.allow_unusual_lease)
+        if self.timeout_s is not None:
+            check_more_than_zero("timeout_s", self.timeout_s)
+        for state, timeout_s in self.timeouts.items():
+            check_more_than_zero(f"timeouts[{state!r}]", timeout_s)
+        check_at_least("grace_s", self.grace_s, 0)
+        check_at_least("aging_s", self.aging_s, 0)
+
+    @cached_property
+    def lease_terms(self) -> tuple[int, int]:
+        """In microseconds: how long a lease lasts, and after how long two heartbeats are missed."""
+        return round(self.lease_s * 1_000_000), round(2 * self.heartbeat_s * 1_000_000)

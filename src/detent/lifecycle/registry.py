@@ -1,0 +1,46 @@
+"""Definitions by name and version. A version never changes; a job is decided by the one it was created under."""
+
+from detent.errors import LifecycleError, NotFound
+from detent.lifecycle.lifecycle import Lifecycle
+from detent.lifecycle.soundness import edges
+
+
+class Registry:
+    """The lifecycles one store or program knows."""
+
+    def __init__(self, *lifecycles: Lifecycle) -> None:
+        self._known: dict[tuple[str, int], Lifecycle] = {}
+        for lifecycle in lifecycles:
+            self.register(lifecycle)
+
+    def register(self, lifecycle: Lifecycle) -> None:
+        """Idempotent for the same content; the same version with other content is refused."""
+        known = self._known.setdefault((lifecycle.name, lifecycle.version), lifecycle)
+        if known.digest != lifecycle.digest:
+            version = lifecycle.version
+            message = f"version {version} is known with other content; make this one version {version + 1}"
+            raise LifecycleError(lifecycle.name, [("lifecycle_conflict", message)])
+
+    def get(self, name: str, version: int | None = None) -> Lifecycle:
+        """The named version, or the latest."""
+        versions = [known for key, known in self._known.items() if key[0] == name and version in (None, key[1])]
+        if not versions:
+            names = ", ".join(sorted({known for known, _ in self._known})) or "none"
+            wanted = name if version is None else f"{name} v{version}"
+            raise NotFound(f"there is no lifecycle '{wanted}'; known: {names}")
+        return max(versions, key=lambda lifecycle: lifecycle.version)
+
+
+def removed_by(old: Lifecycle, new: Lifecycle) -> list[str]:
+    """What a later version took away. A compatible one only adds, so for it this is empty."""
+    lost = [f"state '{name}'" for name in old.by_name if name not in new.by_name]
+    kept = _rows(new)
+    return lost + [
+        f"'{verb}' from '{source}' to '{target}'"
+        for verb, source, target in _rows(old)
+        if (verb, source, target) not in kept
+    ]
+
+
+def _rows(lifecycle: Lifecycle) -> dict[tuple[str, str, str], None]:
+    return {(move.verb, source.name, target.name): None for move, source, target in edges(lifecycle)}

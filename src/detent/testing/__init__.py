@@ -1,0 +1,1 @@
+"""What tests of Detent, and of things built on it, are made of."""
