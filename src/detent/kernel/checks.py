@@ -18,13 +18,13 @@ _UNREAD: Final = frozenset({"claim"})
 
 def role_of(route: Route, job: Job, command: Command) -> str:
     """The role given, a bare role name as actor, worker or owner if a worker asks, else the row's first other role."""
-    if command.role is not None:
+    if command.role is not None and command.role not in WORKING:
         return command.role
-    if command.actor is not None and command.actor in _ROLES:
+    if command.actor is not None and command.actor in _ROLES and command.actor not in WORKING:
         return command.actor
     if command.worker is not None:
         return "owner" if command.worker == job.owner else "worker"
-    return route.default_role
+    return command.role or route.default_role
 
 
 def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Route, role: str, now: int) -> str | None:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from detent.kernel.failure import Error
+from detent.kernel.failure import Error, ReasonCode, Stage
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 
@@ -11,8 +11,8 @@ class DeadLetter(Struct, frozen=True):
     """Enough to decide what to do with it without looking anywhere else."""
 
     job_id: str
-    reason_code: str
-    stage: str
+    reason_code: ReasonCode
+    stage: Stage
     last_error: Error
     attempts: int
     last_owner: str | None

@@ -12,11 +12,12 @@ from detent.kernel.checks import reason_to_refuse, role_of
 from detent.kernel.command import Cancel, Command, Enqueue, Rerun
 from detent.kernel.creating import create, enqueue_role, spec_of
 from detent.kernel.draft import Draft
-from detent.kernel.job import Job
+from detent.kernel.job import Job, Spec
 from detent.kernel.notes import amendment, is_late
 from detent.kernel.repeating import is_repeat, is_settled, receipt_of
 from detent.kernel.rerunning import rerun
 from detent.lifecycle import Lifecycle
+from detent.lifecycle.soundness import check_policy
 from detent.lifecycle.table import Route
 from detent.lifecycle.words import ROLES, WORKING
 
@@ -130,15 +131,22 @@ def _enqueue(lifecycle: Lifecycle, existing: Job | None, command: Command, now: 
         return _refuse_enqueue(
             lifecycle, command, "wrong_actor", f"enqueue is given to {', '.join(lifecycle.table.start.by)}"
         )
+    if command.policy is not None:
+        check_policy(lifecycle, command.policy)
     if existing is None:
         return _remembered(
             create(lifecycle, spec_of(lifecycle, command), command, now, role=role, submit=command.submit), command
         )
     if existing.id != command.job_id:
         return Change(existing, (), answer="duplicate")
-    if lifecycle.settles_repeats and existing.spec == spec_of(lifecycle, command):
+    if lifecycle.settles_repeats and _is_same_job(existing, spec_of(lifecycle, command)):
         return Change(existing, (), answer="unchanged")
     return refuse(lifecycle, existing, command, "job_exists")
+
+
+def _is_same_job(job: Job, spec: Spec) -> bool:
+    """Whether the request would have made this job. Its trace may differ: a repeat is another call."""
+    return job.spec == replace(spec, trace_id=job.spec.trace_id)
 
 
 def _refuse_enqueue(lifecycle: Lifecycle, command: Enqueue, code: str, detail: str) -> Refused:

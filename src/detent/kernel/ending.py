@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from detent.kernel import bookkeeping
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.draft import Draft
-from detent.kernel.failure import DEFAULT_STAGE, MESSAGE_CHARS_MAX, Category, Error, ReasonCode, Stage
+from detent.kernel.failure import DEFAULT_STAGE, Category, Error, ReasonCode, Stage
 from detent.kernel.job import Blob
 from detent.lifecycle.table import Leg, Route
 
@@ -18,8 +18,10 @@ def end_success(
     leg = route.leg
     columns = bookkeeping.end(draft.job, leg.state, draft.now)
     columns["result_digest"] = digest(result)
-    said = {"result_ptr": result_ptr, "execution_ms": execution_ms} if result_ptr or execution_ms is not None else None
-    draft.move(route.verb, leg, columns, payload=said, values={"result": result, "result_ptr": result_ptr})
+    if result_ptr is not None:
+        columns["result_ptr"] = result_ptr
+    said = None if execution_ms is None else {"execution_ms": execution_ms}
+    draft.move(route.verb, leg, columns, payload=said, values={"result": result})
 
 
 def end_denied(draft: Draft, route: Route, *, rule: str | None) -> None:
@@ -39,12 +41,12 @@ def end_failure(
     role: str | None = None,
     cause: str | None = None,
     counted: dict[str, Any] | None = None,
+    said: dict[str, Any] | None = None,
 ) -> None:
     """`error` as reported; category, reason and stage are filled in where nothing was said."""
     job = draft.job
     final = replace(
         error,
-        message=error.message[:MESSAGE_CHARS_MAX],
         category=error.category or category,
         reason_code=error.reason_code or reason,
         stage=error.stage or stage or DEFAULT_STAGE[job.phase],
@@ -52,7 +54,7 @@ def end_failure(
     columns = bookkeeping.end(job, leg.state, draft.now) | (counted or {})
     columns["error_digest"] = digest_of(final)
     draft.move(
-        verb, leg, columns, role=role, cause=cause or describe(final), payload={"error": _told(final)},
+        verb, leg, columns, role=role, cause=cause or describe(final), payload={"error": _told(final)} | (said or {}),
         values={"error": final, "last_error": final},
     )  # fmt: skip
 
@@ -60,15 +62,19 @@ def end_failure(
 def end_cancelled(draft: Draft, route: Route, *, cause: str | None = None, last_error: Error | None = None) -> None:
     """A lifecycle without a cancelled state ends a cancelled job as a failure of that category."""
     leg = route.leg
+    # A scheduler's verb may have become this cancel; after a request the system's part is the reconciler's.
+    role = draft.role if draft.role in route.roles or draft.role in route.roles_after_cancel else "reconciler"
     if leg.state.outcome == "failure":
         error = Error("Cancelled", cause or draft.command.reason or "cancelled")
-        end_failure(draft, "cancel", leg, error, category="cancelled", cause=cause)
+        end_failure(draft, "cancel", leg, error, category="cancelled", role=role, cause=cause)
         return
     values = {"last_error": last_error} if last_error is not None else None
-    draft.move("cancel", leg, bookkeeping.end(draft.job, leg.state, draft.now), cause=cause, values=values)
+    draft.move("cancel", leg, bookkeeping.end(draft.job, leg.state, draft.now), role=role, cause=cause, values=values)
 
 
-def describe(error: Error) -> str:
+def describe(error: Error | None) -> str | None:
+    if error is None:
+        return None
     return f"{error.type}: {error.message}" if error.message else error.type
 
 

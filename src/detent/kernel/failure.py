@@ -3,6 +3,7 @@
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 ErrorClass = Literal["ValidationError", "TransientError", "PermanentError", "LeaseConflictError"]
 ReasonCode = Literal[
@@ -15,7 +16,10 @@ Category = Literal["validation", "queue", "engine", "system", "cancelled", "deni
 ERROR_CLASSES: Final[tuple[str, ...]] = get_args(ErrorClass)
 REASON_CODES: Final[tuple[str, ...]] = get_args(ReasonCode)
 STAGES: Final[tuple[str, ...]] = get_args(Stage)
+TYPE_CHARS_MAX: Final = 255
 MESSAGE_CHARS_MAX: Final = 8_192
+# What a worker may say of its own failure; the other categories are the kernel's to give.
+REPORTABLE: Final = frozenset({"validation", "engine", "system"})
 
 # Types every worker may report without configuring anything. What is in no table is retryable: most faults pass.
 KNOWN_TYPES: Final[dict[str, ErrorClass]] = {
@@ -57,6 +61,18 @@ class Error(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
     category: Category | None = None
     stage: Stage | None = None
     reason_code: ReasonCode | None = None
+
+
+def bounded(error: Error) -> Error:
+    """An error as reported, cut to what the record keeps."""
+    if len(error.message) <= MESSAGE_CHARS_MAX and len(error.type) <= TYPE_CHARS_MAX and error.category is None:
+        return error
+    return replace(
+        error,
+        type=error.type[:TYPE_CHARS_MAX],
+        message=error.message[:MESSAGE_CHARS_MAX],
+        category=error.category if error.category in REPORTABLE else None,
+    )
 
 
 def class_of(error_type: str, mapped: dict[str, str]) -> str:

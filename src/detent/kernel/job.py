@@ -120,7 +120,7 @@ FOLDED: Final[tuple[str, ...]] = (
     "state", "phase", "rev", "attempt",
     "owner", "lease_s", "lease_expires_at", "heartbeat_by", "last_owner", "last_lease_expires_at",
     "due_at", "claim_at", "wake_at", "order_at", "deadline_at", "cancel_by",
-    "failures", "crashes", "interruptions", "retries", "verdict", "rule",
+    "failures", "crashes", "interruptions", "retries", "verdict", "rule", "result_ptr",
     "payload_digest", "result_digest", "error_digest", "checkpoint_digest",
     "created_at", "updated_at", "claimed_at", "started_at", "ended_at",
 )  # fmt: skip

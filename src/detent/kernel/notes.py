@@ -7,6 +7,7 @@ from detent.kernel.command import Command, Complete, Fail, ReportProgress
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.draft import actor_of
 from detent.kernel.event import NOTE_BYTES_MAX, Note, NoteKind
+from detent.kernel.failure import bounded
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import EVENT_TYPES
@@ -52,9 +53,11 @@ def _said(command: Command) -> dict[str, Any]:
     if isinstance(command, Complete):
         kept = command.result[:NOTE_BYTES_MAX]
         said |= {"result": kept, "digest": digest(command.result), "is_whole": len(kept) == len(command.result)}
+        said |= {"result_ptr": command.result_ptr, "execution_ms": command.execution_ms}
     if isinstance(command, Fail):
-        message = command.error.message[:NOTE_BYTES_MAX]
-        said |= {"error": {"type": command.error.type, "message": message}, "digest": digest_of(command.error)}
+        error = bounded(command.error)
+        said |= {"error": {"type": error.type, "message": error.message[:NOTE_BYTES_MAX], "code": error.code}}
+        said |= {"digest": digest_of(command.error), "execution_ms": command.execution_ms}
     return said
 
 

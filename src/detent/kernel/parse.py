@@ -5,11 +5,26 @@ from typing import Any, Final
 import msgspec
 
 from detent.errors import InvalidArgument
-from detent.kernel.command import COMMANDS, Claim, Command, Enqueue, Renew, ReportProgress, Rerun, Schedule
+from detent.kernel.command import (
+    COMMANDS,
+    Claim,
+    Command,
+    DeadLetter,
+    Enqueue,
+    Fail,
+    Renew,
+    ReportProgress,
+    Rerun,
+    Retry,
+    Schedule,
+)
+from detent.kernel.failure import MESSAGE_CHARS_MAX, Error
 from detent.lifecycle.bounds import check_at_least, check_lease, check_number
 
 NAME_CHARS_MAX: Final = 255
 REASON_CHARS_MAX: Final = 4_096
+POINTER_CHARS_MAX: Final = 8_192
+COUNT_MAX: Final = 2**63 - 1  # what every store's integer column holds
 PRIORITY_MAX: Final = 1_000
 ENV_ENTRIES_MAX: Final = 64
 # Fields that name something: short, printable, and safe in any store, log and bus subject.
@@ -17,6 +32,7 @@ NAMES: Final = (
     "job_id", "new_job_id", "kind", "tenant", "queue", "actor", "worker", "request_id", "trace_id", "dedupe_key",
     "correlation_id", "parent_job_id", "workflow_id", "topic", "adapter_id", "rule",
 )  # fmt: skip
+TEXTS: Final = {"reason": REASON_CHARS_MAX, "context_ptr": POINTER_CHARS_MAX, "result_ptr": POINTER_CHARS_MAX}
 COUNTS: Final = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms")
 
 
@@ -40,10 +56,12 @@ def check_command(command: Command) -> None:
             check_name(name, value)
     for name in COUNTS:
         value = getattr(command, name, None)
+        if value is not None and not 0 <= value <= COUNT_MAX:
+            raise InvalidArgument(f"{name} is {value}; use 0 to {COUNT_MAX}")
+    for name, chars_max in TEXTS.items():
+        value = getattr(command, name, None)
         if value is not None:
-            check_at_least(name, value, 0)
-    if command.reason is not None and len(command.reason) > REASON_CHARS_MAX:
-        raise InvalidArgument(f"reason has {len(command.reason)} characters; at most {REASON_CHARS_MAX} are kept")
+            check_text(name, value, chars_max)
     _check_own_fields(command)
 
 
@@ -56,13 +74,32 @@ def check_name(field: str, value: str) -> None:
         raise InvalidArgument(f"{field} is {value!r}; a name holds printable characters only")
 
 
+def check_text(field: str, value: str, chars_max: int) -> None:
+    """Free text: any characters that every store can keep, so no NUL and no half of a surrogate pair."""
+    if len(value) > chars_max:
+        raise InvalidArgument(f"{field} has {len(value)} characters; at most {chars_max} are kept")
+    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidArgument(f"{field} holds a NUL or a lone surrogate; remove it")
+
+
+def _check_error(error: Error) -> None:
+    check_name("error.type", error.type)
+    check_text("error.message", error.message, MESSAGE_CHARS_MAX)
+    if error.code is not None:
+        check_name("error.code", error.code)
+
+
 def _check_own_fields(command: Command) -> None:
     match command:
         case Enqueue():
             if abs(command.priority) > PRIORITY_MAX:
                 raise InvalidArgument(f"priority is {command.priority}; use {-PRIORITY_MAX} to {PRIORITY_MAX}")
-            if len(command.env) > ENV_ENTRIES_MAX:
-                raise InvalidArgument(f"env has {len(command.env)} entries; at most {ENV_ENTRIES_MAX} are kept")
+            _check_env(command.env)
+        case Fail() | Retry():
+            _check_error(command.error)
+        case DeadLetter():
+            if command.error is not None:
+                _check_error(command.error)
         case Claim():
             if command.worker is None:
                 raise InvalidArgument("claim names no worker; pass worker=, the name that will hold the lease")
@@ -75,3 +112,11 @@ def _check_own_fields(command: Command) -> None:
                 raise InvalidArgument(f"progress is {command.progress.fraction:g}; give a fraction from 0 to 1")
         case _:
             pass
+
+
+def _check_env(env: dict[str, str]) -> None:
+    if len(env) > ENV_ENTRIES_MAX:
+        raise InvalidArgument(f"env has {len(env)} entries; at most {ENV_ENTRIES_MAX} are kept")
+    for name, value in env.items():
+        check_name("env key", name)
+        check_text(f"env[{name!r}]", value, POINTER_CHARS_MAX)

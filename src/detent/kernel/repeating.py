@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from detent.kernel.change import Receipt
 from detent.kernel.command import Claim, Command, Complete, Enqueue, Fail, Schedule, Start
 from detent.kernel.digest import digest, digest_of
+from detent.kernel.failure import Error, bounded
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import WORKING
@@ -40,15 +41,19 @@ def is_settled(lifecycle: Lifecycle, job: Job, command: Command) -> bool:
         case Claim() | Start():
             return _is_holder(job, command)
         case Complete():
-            return _was_holder(job, command) and job.result_digest == digest(command.result)
+            same = (job.result_digest, job.result_ptr) == (digest(command.result), command.result_ptr)
+            return same and _was_holder(job, command)
         case Fail():
-            told = job.error
-            same = told is not None and (told.type, told.message) == (command.error.type, command.error.message)
-            return _was_holder(job, command) and same
+            return _was_holder(job, command) and job.error is not None and _is_same_error(job.error, command.error)
         case Schedule():
             return (job.verdict, job.rule) == (command.verdict, command.rule)
         case _:
             return _may_ask(lifecycle, command)
+
+
+def _is_same_error(kept: Error, told: Error) -> bool:
+    told = bounded(told)
+    return (kept.type, kept.message, kept.code) == (told.type, told.message, told.code)
 
 
 def _is_holder(job: Job, command: Command) -> bool:

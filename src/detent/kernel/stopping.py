@@ -5,7 +5,7 @@ from detent.kernel.clock import earliest, micros
 from detent.kernel.command import Command, DeadLetter
 from detent.kernel.draft import Draft
 from detent.kernel.ending import end_cancelled, end_failure
-from detent.kernel.failure import Error, ReasonCode, reason_of
+from detent.kernel.failure import Error, ReasonCode, bounded, reason_of
 
 
 def request_cancel(draft: Draft, command: Command) -> Change:
@@ -25,7 +25,8 @@ def cancel(draft: Draft, command: Command) -> Change:
 
 
 def dead_letter(draft: Draft, command: DeadLetter) -> Change:
-    error = command.error or draft.job.last_error or Error("DeadLettered", command.reason or "set aside")
+    said = command.error and bounded(command.error)
+    error = said or draft.job.last_error or Error("DeadLettered", command.reason or "set aside")
     end_failure(
         draft, "dead_letter", draft.route.leg, error, category="system",
         reason=command.reason_code or _reason(draft, error), stage=command.stage,

@@ -10,6 +10,16 @@ LEASE_S_MAX: Final = 120.0
 HEARTBEAT_S_MIN: Final = 10.0
 HEARTBEAT_S_MAX: Final = 30.0
 
+# Every code of an `InvalidArgument` that a setting can raise, with its meaning.
+SETTING_ERRORS: Final = {
+    "invalid_argument": "a value of the wrong type, or beyond its bound",
+    "lease_out_of_range": f"a lease not of {LEASE_S_MIN:g} to {LEASE_S_MAX:g} s, without allow_unusual_lease",
+    "heartbeat_out_of_range": (
+        f"heartbeats not {HEARTBEAT_S_MIN:g} to {HEARTBEAT_S_MAX:g} s apart, without allow_unusual_lease"
+    ),
+    "heartbeat_too_long": "two heartbeats do not fit into a lease",
+}
+
 
 def check_lease(lease_s: float, *, allow_unusual: bool) -> None:
     check_more_than_zero("lease_s", lease_s)
@@ -52,3 +62,8 @@ def check_at_least(name: str, value: float, bound: float) -> None:
 def check_more_than_zero(name: str, value: float) -> None:
     if check_number(name, value) <= 0:
         raise InvalidArgument(f"{name} is {value:g}; it must be more than 0")
+
+
+def check_kind(name: str, value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InvalidArgument(f"{name} is {value!r}; give a {kind.__name__}")

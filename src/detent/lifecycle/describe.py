@@ -3,11 +3,12 @@
 from typing import Any
 
 from detent.lifecycle.lifecycle import Lifecycle
-from detent.lifecycle.words import LEASED, WORKING
+from detent.lifecycle.model import SAME
+from detent.lifecycle.words import LEASED
 
 
 def describe(lifecycle: Lifecycle) -> dict[str, Any]:
-    """One entry per verb, source and target; `from` is None for enqueue. Implied moves are listed too."""
+    """Each way from a state to another has its own entry; `from` is None for enqueue. Implied moves are included."""
     return {
         "name": lifecycle.name,
         "version": lifecycle.version,
@@ -20,9 +21,20 @@ def rows(lifecycle: Lifecycle) -> list[dict[str, Any]]:
     listed = []
     for move in lifecycle.moves:
         for source in move.sources or (None,):
-            target = source if move.target == "same" else move.target
+            target = source if move.target == SAME else move.target
             listed.append(_row(move.verb, source, target, move.by, recovery=move.recovery))
     return listed + _implied(lifecycle)
+
+
+def joined_rows(lifecycle: Lifecycle) -> list[dict[str, Any]]:
+    """For reading: the same rows, those that differ in their source alone joined. `to` is `same` for a self-move."""
+    joined: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows(lifecycle):
+        target = SAME if row["from"] == row["to"] else row["to"]
+        key = (row["verb"], target, tuple(row["by"]), row["recovery"])
+        entry = joined.setdefault(key, row | {"from": [], "to": target})
+        entry["from"] += [row["from"]] if row["from"] is not None else []
+    return list(joined.values())
 
 
 def _implied(lifecycle: Lifecycle) -> list[dict[str, Any]]:
@@ -38,8 +50,3 @@ def _implied(lifecycle: Lifecycle) -> list[dict[str, Any]]:
 
 def _row(verb: str, source: str | None, target: str | None, by: tuple[str, ...], *, recovery: bool) -> dict[str, Any]:
     return {"verb": verb, "from": source, "to": target, "by": list(by), "recovery": recovery}
-
-
-def after_cancel_request(lifecycle: Lifecycle) -> list[str]:
-    """The roles that may cancel once a cancel was requested, beside those that may anyway."""
-    return sorted({"reconciler", *WORKING} - {"worker"})

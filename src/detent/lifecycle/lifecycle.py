@@ -1,11 +1,10 @@
 """A lifecycle as data. Making one checks it: a `Lifecycle` that exists is sound."""
 
-import hashlib
 from functools import cached_property
 
-import msgspec
 from msgspec import Struct, field
 
+from detent.lifecycle.digest import digest_of
 from detent.lifecycle.model import Move, State
 from detent.lifecycle.policy import Policy
 from detent.lifecycle.soundness import check
@@ -19,7 +18,7 @@ class Lifecycle(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     `on_expiry` and `on_timeout` are the verbs the system answers with when a lease, or a state's time, is over.
     `events` renames event types by verb; `aliases` are old state names still understood; `legacy_events` are old event
     types emitted beside the new ones. `requires_rev`: every verb on a known job names the revision it was decided on.
-    `settles_repeats`: asking for the state a job is in already, with the same content, succeeds and writes nothing.
+    `settles_repeats`: a request for what already is, alike in content, is granted without a trace.
     `implies_start`: a result or progress for a held job implies its start.
     """
 
@@ -44,9 +43,7 @@ class Lifecycle(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     @cached_property
     def digest(self) -> str:
         """Identifies the content: the same name and version with another digest is another lifecycle."""
-        data = msgspec.to_builtins(self, order="sorted")
-        data.pop("summary", None)
-        return hashlib.blake2b(msgspec.json.encode(data), digest_size=16).hexdigest()
+        return digest_of(self, leave_out="summary")
 
     @cached_property
     def table(self) -> Table:

@@ -1,9 +1,11 @@
 """The two rows a lifecycle is made of: states and moves."""
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, cast
 
 from msgspec import Struct
 
+from detent.errors import InvalidArgument
 from detent.lifecycle.words import GROUPS, Outcome, Phase, Role, Verb
 
 SAME: Final = "same"  # the target of a self-move
@@ -38,10 +40,20 @@ class Move(
 
 def move(sources: str, verb: Verb, target: str, *, by: str, recovery: bool = False) -> Move:
     """A row as one would write it down: `move("held, busy", "cancel", "off", by="client, system")`."""
-    names = () if sources == START else _split(sources)
-    roles = tuple(role for word in _split(by) for role in GROUPS.get(word, (word,)))
-    return Move(verb=verb, sources=names, target=target, by=roles, recovery=recovery)  # type: ignore[arg-type]
+    return Move(verb=verb, sources=sources_of(sources), target=target, by=roles_of(split(by)), recovery=recovery)
 
 
-def _split(words: str) -> tuple[str, ...]:
+def sources_of(words: str) -> tuple[str, ...]:
+    return () if words == START else split(words)
+
+
+def roles_of(words: Iterable[str]) -> tuple[Role, ...]:
+    """The roles, each once, with `system` and `control plane` spelled out. Unknown ones are left for the check."""
+    roles = (role for word in words for role in GROUPS.get(word, (cast("Role", word),)))
+    return tuple(dict.fromkeys(roles))
+
+
+def split(words: str) -> tuple[str, ...]:
+    if not isinstance(words, str):
+        raise InvalidArgument(f"{words!r} is no string; name several in one, with commas: 'queued, running'")
     return tuple(word.strip() for word in words.split(","))

@@ -7,7 +7,14 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from detent.errors import InvalidArgument
-from detent.lifecycle.bounds import HEARTBEAT_S_MAX, check_at_least, check_heartbeat, check_lease, check_more_than_zero
+from detent.lifecycle.bounds import (
+    HEARTBEAT_S_MAX,
+    check_at_least,
+    check_heartbeat,
+    check_kind,
+    check_lease,
+    check_more_than_zero,
+)
 
 # Backoff stops growing here, so that a large attempt count cannot overflow a float.
 BACKOFF_DOUBLINGS_MAX: Final = 64
@@ -30,6 +37,10 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
     by_error: dict[str, "Retry"] = {}
 
     def __post_init__(self) -> None:
+        check_kind("retry.jitter", self.jitter, bool)
+        check_kind("retry.by_error", self.by_error, dict)
+        for error, own in self.by_error.items():
+            check_kind(f"retry.by_error[{error!r}]", own, Retry)
         check_at_least("retry.max_attempts", self.max_attempts, 1)
         check_at_least("retry.base_s", self.base_s, 0)
         check_at_least("retry.factor", self.factor, 1)
@@ -57,6 +68,14 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         return full * (0.5 + random / 2) if self.jitter else full
 
 
+# What is no number. A string for a flag would count as True, whatever it says.
+_KINDS: Final[tuple[tuple[str, type], ...]] = (
+    *((name, bool) for name in ("allow_unusual_lease", "rerun_failed", "reclaim", "accept_amendments")),
+    *((name, dict) for name in ("timeouts", "error_classes")),
+    ("retry", Retry),
+)
+
+
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, dict=True):
     """One job type's settings. A job keeps its own copy, so a later change of the type does not rewrite its rules.
 
@@ -78,6 +97,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     error_classes: dict[str, str] = {}
 
     def __post_init__(self) -> None:
+        for name, kind in _KINDS:
+            check_kind(name, getattr(self, name), kind)
         check_lease(self.lease_s, allow_unusual=self.allow_unusual_lease)
         if not self.heartbeat_s:
             force_setattr(self, "heartbeat_s", min(HEARTBEAT_S_MAX, self.lease_s / 2))

@@ -2,6 +2,7 @@
 
 from detent.errors import LifecycleError, NotFound
 from detent.lifecycle.lifecycle import Lifecycle
+from detent.lifecycle.problems import problem
 from detent.lifecycle.soundness import edges
 
 
@@ -14,12 +15,12 @@ class Registry:
             self.register(lifecycle)
 
     def register(self, lifecycle: Lifecycle) -> None:
-        """Idempotent for the same content; the same version with other content is refused."""
+        """Idempotent for the same content. Another one under a known version is refused."""
         known = self._known.setdefault((lifecycle.name, lifecycle.version), lifecycle)
         if known.digest != lifecycle.digest:
             version = lifecycle.version
             message = f"version {version} is known with other content; make this one version {version + 1}"
-            raise LifecycleError(lifecycle.name, [("lifecycle_conflict", message)])
+            raise LifecycleError(lifecycle.name, [problem("lifecycle_conflict", message)])
 
     def get(self, name: str, version: int | None = None) -> Lifecycle:
         """The named version, or the latest."""

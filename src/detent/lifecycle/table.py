@@ -77,17 +77,17 @@ def compile_table(lifecycle: Lifecycle) -> Table:
     enqueue = next(move for move in lifecycle.moves if move.verb == "enqueue")
     first = lifecycle.by_name[enqueue.target]
     start = _route("enqueue", Leg(first, event_type(lifecycle, "enqueue", first)), None, enqueue.by)
-    return Table(routes, allowed, start, _targets(lifecycle), _event_name(lifecycle, "heartbeat"))
+    return Table(routes, allowed, start, _targets(lifecycle), event_name(lifecycle, "heartbeat"))
 
 
 def event_type(lifecycle: Lifecycle, verb: str, target: State) -> str:
     """An end is named by the state, whatever verb led there; every other move by its verb."""
     if target.phase == "ended":
         return target.event or f"job_{target.name.lower()}"
-    return _event_name(lifecycle, verb)
+    return event_name(lifecycle, verb)
 
 
-def _event_name(lifecycle: Lifecycle, verb: str) -> str:
+def event_name(lifecycle: Lifecycle, verb: str) -> str:
     return lifecycle.events.get(verb, EVENT_TYPES[verb])
 
 
@@ -115,17 +115,17 @@ def _route(verb: str, forward: Leg | None, recovery: Leg | None, by: tuple[str, 
 
 
 def _imply_request_cancel(lifecycle: Lifecycle, state: State, verbs: dict[str, Route]) -> None:
-    """ALL-17: a table with cancel implies request_cancel on its leased states, by cancel's roles."""
+    """ALL-17: who may cancel a leased job may also ask it to stop."""
     cancel = verbs.get("cancel")
     if state.phase in LEASED and cancel is not None and "request_cancel" not in verbs:
-        leg = Leg(state, _event_name(lifecycle, "request_cancel"))
+        leg = Leg(state, event_name(lifecycle, "request_cancel"))
         verbs["request_cancel"] = _route("request_cancel", leg, None, cancel.by)
 
 
 def _add_progress(lifecycle: Lifecycle, state: State, routes: dict[str, dict[str, Route]]) -> None:
     """Progress is an owner's word on a leased job, though no move: it is checked like one and leaves a note."""
     if state.phase in LEASED:
-        leg = Leg(state, _event_name(lifecycle, "progress"))
+        leg = Leg(state, event_name(lifecycle, "progress"))
         routes[state.name]["progress"] = _route("progress", leg, None, ("owner",))
 
 

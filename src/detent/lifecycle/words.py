@@ -20,6 +20,9 @@ LEASED: Final = frozenset({"held", "active"})
 WORKING: Final = frozenset({"worker", "owner"})
 # Verbs that may be declared as recovery: they end an attempt without ending the job, or follow such an end.
 RECOVERING: Final = frozenset({"retry", "expire", "time_out", "release", "stall", "requeue"})
+# Verbs that can answer when a lease, or the time in a state, is over.
+EXPIRY_ANSWERS: Final = ("expire", "stall")
+TIMEOUT_ANSWERS: Final = ("time_out", "stall")
 # Words in the tables that stand for several roles.
 GROUPS: Final[dict[str, tuple[Role, ...]]] = {
     "system": ("reconciler", "scheduler"),

@@ -1,0 +1,36 @@
+"""The page of error codes."""
+
+from detent.errors import REFUSALS
+from detent.lifecycle.bounds import SETTING_ERRORS
+from detent.lifecycle.problems import PROBLEMS
+from detent.surfaces.reference.markdown import code, page, section, table
+
+
+def error_page() -> str:
+    return page(
+        "Errors",
+        "Every error is a `DetentError` with a stable `code`. Messages may improve; codes do not change.",
+        section(
+            "Refused",
+            "A verb that the job's lifecycle or its present record does not allow. Nothing is changed or written. "
+            "`state` says where the job is, `allowed` which verbs leave that state. "
+            "They are listed in order of precedence: of several reasons only the first is given.",
+            _codes(REFUSALS),
+        ),
+        section(
+            "LifecycleError",
+            "A lifecycle whose declaration does not hold together. `problems` has them all, each with the state and "
+            "the remedy; `code` is the first one's.",
+            _codes(PROBLEMS),
+        ),
+        section(
+            "InvalidArgument",
+            "A value that no job could accept. Of settings (`Policy`, `Retry`):",
+            _codes(SETTING_ERRORS),
+        ),
+        section("NotFound", "`not_found`: there is no such job or lifecycle in this tenant."),
+    )
+
+
+def _codes(meanings: dict[str, str]) -> str:
+    return table(("code", "meaning"), ((code(name), meaning) for name, meaning in meanings.items()))

@@ -1,0 +1,136 @@
+"""The reference pages say what the data says: every state, move, answer, setting, event and error code."""
+
+import pytest
+
+from detent.errors import REFUSALS
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.describe import rows
+from detent.lifecycle.diagram import as_mermaid, as_text
+from detent.lifecycle.problems import PROBLEMS
+from detent.lifecycles import BUILT_IN, CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
+from detent.surfaces.reference import error_page, lifecycle_page, overview_page
+
+ALL = pytest.mark.parametrize("lifecycle", BUILT_IN.values(), ids=list(BUILT_IN))
+
+
+def table_rows(page: str, heading: str) -> list[list[str]]:
+    """The cells of the table whose first heading this is."""
+    lines = page.splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith(f"| {heading} |")) + 2
+    found = []
+    for line in lines[first:]:
+        if not line.startswith("|"):
+            break
+        found.append([cell.strip().replace("`", "") for cell in line.split("|")[1:-1]])
+    return found
+
+
+@ALL
+def test_page_lists_every_state(lifecycle: Lifecycle) -> None:
+    assert [row[:3] for row in table_rows(lifecycle_page(lifecycle), "state")] == [
+        [state.name, state.phase, state.outcome or ""] for state in lifecycle.states
+    ]
+
+
+@ALL
+def test_page_lists_exactly_the_moves_that_exist(lifecycle: Lifecycle) -> None:
+    listed = {
+        (source, verb, source if to == "the same" else to, by, recovery == "yes")
+        for sources, verb, to, by, recovery in table_rows(lifecycle_page(lifecycle), "from")
+        for source in sources.split(", ")
+    }
+
+    assert listed == {
+        (row["from"] or "–", row["verb"], row["to"], ", ".join(row["by"]), row["recovery"]) for row in rows(lifecycle)
+    }
+
+
+@ALL
+def test_page_has_both_pictures(lifecycle: Lifecycle) -> None:
+    page = lifecycle_page(lifecycle)
+
+    assert f"```mermaid\n{as_mermaid(lifecycle)}```" in page
+    assert f"```text\n{as_text(lifecycle)}```" in page
+
+
+def test_page_tells_what_the_end_of_a_lease_means() -> None:
+    assert ["running", "the lease runs out", "expire to queued while attempts are left"] in (
+        table_rows(lifecycle_page(STANDARD), "in")
+    )
+    assert ["running", "the lease runs out", "expire to failed"] in table_rows(lifecycle_page(ENGINE), "in")
+    assert ["claimed", "the lease runs out", "stall to stalled"] in table_rows(lifecycle_page(CONTRACT), "in")
+
+
+def test_page_tells_what_the_end_of_a_time_limit_means() -> None:
+    assert ["queued", "a time limit is over (30 s)", "time_out to failed"] in table_rows(lifecycle_page(ENGINE), "in")
+    assert ["RUNNING", "a time limit is over (3600 s)", "time_out to TIMEOUT"] in (
+        table_rows(lifecycle_page(DISPATCH), "in")
+    )
+    assert ["RETRYING", "the wait is over", "requeue to QUEUED"] in table_rows(lifecycle_page(DOCUMENT), "in")
+
+
+@pytest.mark.parametrize(
+    ("lifecycle", "row"),
+    [
+        (STANDARD, "| `running` | `expire` | `expire` to `dead_lettered` |"),
+        (STANDARD, "| `dead_letter` to `dead_lettered`; with `used_up='fail'` `fail` to `failed` |"),
+        (DOCUMENT, "| `RUNNING` | `retry` | `fail` to `FAILED` |"),
+        (CONTRACT, "| `stall` to `stalled`, and stays there until somebody requeues it |"),
+        (ENGINE, "There is no way back: the first loss ends the job"),
+    ],
+)
+def test_page_tells_what_a_used_up_budget_means(lifecycle: Lifecycle, row: str) -> None:
+    assert row in lifecycle_page(lifecycle)
+
+
+def test_page_tells_the_defaults() -> None:
+    defaults = dict(table_rows(lifecycle_page(STANDARD), "setting"))
+
+    assert (defaults["lease_s"], defaults["heartbeat_s"], defaults["timeout_s"]) == ("60", "30", "none")
+    assert defaults["retry"] == "5 attempts, 0.5 s apart at first, × 2 each time up to 60 s, with jitter"
+    assert dict(table_rows(lifecycle_page(DOCUMENT), "setting"))["retry"] == "4 attempts, 1 s apart"
+    assert dict(table_rows(lifecycle_page(DISPATCH), "setting"))["retry"] == "never"
+
+
+def test_page_tells_the_rules_that_are_a_lifecycles_own() -> None:
+    assert "names the revision it was decided on" in lifecycle_page(CONTRACT)
+    assert "sets `reclaim`" in lifecycle_page(CONTRACT)
+    assert "implies its start" in lifecycle_page(DISPATCH)
+    assert "granted without a trace" in lifecycle_page(DISPATCH)
+    assert "implies its start" not in lifecycle_page(STANDARD)
+
+
+@ALL
+def test_page_names_the_event_of_every_move_and_end(lifecycle: Lifecycle) -> None:
+    page = lifecycle_page(lifecycle)
+    named = {row[1] for heading in ("move", "end") for row in table_rows(page, heading)}
+
+    routes = [route for verbs in lifecycle.table.routes.values() for route in verbs.values()]
+    legs = [leg for route in (*routes, lifecycle.table.start) for leg in (route.forward, route.recovery) if leg]
+    assert named == {leg.event for leg in legs} | {lifecycle.table.heartbeat_event}
+
+
+@pytest.mark.requirement("ENG-09")
+def test_page_tells_old_names_where_there_are_any() -> None:
+    assert table_rows(lifecycle_page(ENGINE), "kind") == [
+        ["state", "started", "running"],
+        ["state", "finished", "completed"],
+        ["event", "JOB_STARTED", "JOB_RUNNING"],
+        ["event", "JOB_FINISHED", "JOB_COMPLETED"],
+    ]
+    assert "## Old names" not in lifecycle_page(STANDARD)
+
+
+def test_overview_leads_to_every_page() -> None:
+    page = overview_page(BUILT_IN.values())
+
+    for name, lifecycle in BUILT_IN.items():
+        assert f"[{name}]({name}.md)" in page
+        assert lifecycle.summary in page
+
+
+def test_error_page_has_every_code_with_its_meaning() -> None:
+    page = error_page()
+
+    for code, meaning in (REFUSALS | PROBLEMS).items():
+        assert f"| `{code}` | {meaning} |" in page
