@@ -22,6 +22,7 @@ from detent.kernel.command import (
     Start,
     Submit,
 )
+from detent.kernel.command import Retry as RetryCommand
 from detent.kernel.job import Progress
 from detent.lifecycle import Policy, Retry
 from detent.lifecycles import CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
@@ -103,7 +104,35 @@ def completed_in_grace() -> Story:
 
 
 def set_aside() -> Story:
-    return running().do(DeadLetter(role="operator", reason_code="policy_violation", stage="output"))
+    story = running().fail().claim(after_s=60)
+    return story.do(DeadLetter(role="operator", reason_code="policy_violation", stage="output"))
+
+
+def retried_by_the_system() -> Story:
+    return running().do(RetryCommand(role="scheduler")).claim("w2", after_s=60, start=True).own(Complete, "w2")
+
+
+def lost_for_good_where_failures_fail() -> Story:
+    policy = Policy(retry=Retry(max_attempts=1, used_up="fail"))
+    return Story(STANDARD, policy=policy).claim().reconcile()
+
+
+def crash_with_a_budget_of_its_own() -> Story:
+    return Story(STANDARD, policy=own_budget("LeaseExpired")).claim().reconcile()
+
+
+def timeout_with_a_budget_of_its_own() -> Story:
+    return Story(STANDARD, policy=own_budget("TimedOut")).claim(start=True).reconcile()
+
+
+def own_budget(error_type: str) -> Policy:
+    return Policy(timeout_s=20, retry=Retry(max_attempts=9, by_error={error_type: Retry.never()}))
+
+
+def patient_with_one_error() -> Story:
+    policy = Policy(retry=Retry(max_attempts=1, by_error={"Flaky": Retry(max_attempts=9)}))
+    story = Story(STANDARD, policy=policy).claim(start=True).fail(Error("Flaky")).claim(after_s=60)
+    return story.do(Cancel()).own(Renew, after_s=20).reconcile()
 
 
 def delayed() -> Story:
@@ -264,7 +293,9 @@ def document_never_taken() -> Story:
 
 
 TELLERS: Final[tuple[Callable[[], Story], ...]] = (
-    success, at_once, retried, failures_used_up, failures_used_up_by_error, failed_for_good, expired, crashes_used_up,
+    success, at_once, retried, retried_by_the_system, lost_for_good_where_failures_fail,
+    crash_with_a_budget_of_its_own, timeout_with_a_budget_of_its_own, patient_with_one_error,
+    failures_used_up, failures_used_up_by_error, failed_for_good, expired, crashes_used_up,
     timed_out, released, cancelled_while_queued, cancelled_softly, cancelled_before_start,
     cancelled_when_grace_was_over, completed_in_grace, set_aside, delayed, run_again,
     allowed, held_then_approved, held_then_denied, throttled, denied, start_implied_by_result,

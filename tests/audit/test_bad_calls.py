@@ -6,11 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from detent.audit import Answer, Call, Report, check_history
-from detent.kernel.command import Cancel, Renew, RequestCancel, Schedule
+from detent.kernel.command import Cancel, Fail, Renew, RequestCancel, Rerun, Schedule
+from detent.lifecycle import Policy
 from detent.lifecycle.registry import Registry
-from detent.lifecycles import BUILT_IN, DISPATCH, STANDARD
+from detent.lifecycles import BUILT_IN, CONTRACT, DISPATCH, ENGINE, STANDARD
 from tests.audit.stories import engine_failed_and_run_again, run_again, running, success, used_up_until_an_operator_came
-from tests.audit.telling import SECOND, Story, edited, ids
+from tests.audit.telling import PERMANENT, SECOND, TRANSIENT, Story, edited, ids
 
 KNOWN = Registry(*BUILT_IN.values())
 
@@ -87,9 +88,13 @@ def test_a_job_that_waits_for_a_signal_or_a_later_time_is_not_lost(story: Story)
     assert found([story], [enqueued(story)], drained_at=story.now) == set()
 
 
-@pytest.mark.parametrize("story", [running(), running().fail()], ids=["leased", "due"])
-def test_a_job_that_lies_about_after_draining_is_reported(story: Story) -> None:
-    assert found([story], [enqueued(story)], drained_at=story.now + 600 * SECOND) == {"I10"}
+@pytest.mark.parametrize(
+    ("story", "later_s"),
+    [(running(), 0), (running().fail(), 600), (Story(CONTRACT).claim().reconcile(), 600)],
+    ids=["leased", "claimable", "to-be-requeued"],
+)
+def test_a_job_that_lies_about_after_draining_is_reported(story: Story, later_s: int) -> None:
+    assert found([story], [enqueued(story)], drained_at=story.now + later_s * SECOND) == {"I10"}
 
 
 # -- I11: nothing is there that nobody asked for ----------------------------------------------------------------------
@@ -128,6 +133,20 @@ def test_a_rerun_somebody_asked_for_is_no_phantom() -> None:
     assert found([story], [enqueued(story)]) == {"I11"}
 
 
+@pytest.mark.parametrize("request_id", [None, "r9"], ids=["without-request", "with-request"])
+def test_a_rerun_without_an_answer_may_have_made_its_job(request_id: str | None) -> None:
+    story = running().fail(PERMANENT).do(Rerun(new_job_id="j2", request_id=request_id))
+    lost = call("rerun", "unknown", job_id="j1", request_id=request_id)
+
+    assert found([story], [enqueued(story), lost]) == set()
+
+
+def test_a_rerun_without_an_answer_that_made_two_jobs_is_reported() -> None:
+    story = running().fail(PERMANENT).do(Rerun(new_job_id="j2")).do(Rerun(new_job_id="j3"))
+
+    assert found([story], [enqueued(story), call("rerun", "unknown", job_id="j1")]) == {"I13"}
+
+
 # -- I12 and I13: one effect ------------------------------------------------------------------------------------------
 
 
@@ -148,6 +167,31 @@ def test_a_request_without_an_answer_that_took_effect_twice_is_reported() -> Non
     story = renewed_twice()
 
     assert found([story], [enqueued(story), call("renew", "unknown", job_id="j1", request_id="r1")]) == {"I13"}
+
+
+def test_a_request_that_was_answered_and_yet_took_effect_twice_is_reported() -> None:
+    story = renewed_twice()
+
+    assert found([story], [enqueued(story), told("renew", 5, request_id="r1")]) == {"I12"}
+
+
+def test_a_rerun_carries_the_request_id_of_what_brought_it_about_and_is_no_second_effect() -> None:
+    policy = Policy(lease_s=30, heartbeat_s=10, rerun_failed=True)
+    story = Story(ENGINE, request_id="r1", policy=policy).claim(start=True)
+    story.own(Fail, error=TRANSIENT, request_id="r1")
+    failed = told("fail", 4, request_id="r1")
+
+    assert [change.events[0].request_id for change in story.spawned] == ["r1"]
+    assert found([story], [enqueued(story, request_id="r1"), failed]) == set()
+
+
+def test_a_repeated_rerun_names_the_new_job_again() -> None:
+    story = running().fail(PERMANENT).do(Rerun(new_job_id="j2", request_id="r1"))
+    asked = call("rerun", job_id="j1", request_id="r1", answers=(Answer("j2", 1),))
+    other = replace(asked, answers=(Answer("j1", 4),))
+
+    assert found([story], [enqueued(story), asked, asked]) == set()
+    assert found([story], [enqueued(story), asked, other]) == {"I12"}
 
 
 def test_an_enqueue_without_an_answer_that_made_two_jobs_is_reported() -> None:
@@ -237,6 +281,19 @@ def test_a_repeat_is_no_second_success(first: dict[str, Any], again: dict[str, A
     assert found([story], calls) == set()
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [({}, {}), ({"digest": "a"}, {"digest": "a", "request_id": "r1"}), ({"request_id": "r1"}, {"request_id": "r2"})],
+    ids=["nothing-known", "one-request", "two-requests"],
+)
+def test_what_cannot_be_a_repeat_is_a_second_success(first: dict[str, Any], second: dict[str, Any]) -> None:
+    story = success()
+    one, other = (told("renew", 4, expected_rev=3, **fields) for fields in (first, second))
+
+    assert found([story], [enqueued(story), one]) == set()
+    assert found([story], [enqueued(story), one, other]) == {"I14"}
+
+
 def test_an_answer_at_the_revision_it_named_used_nothing_up() -> None:
     story = success()
     unchanged = told("request_cancel", 3, expected_rev=3, digest="a")
@@ -250,7 +307,7 @@ def test_a_later_call_that_saw_an_older_revision_is_reported() -> None:
     early, late = told("renew", 4, at=10, lasts=5), told("get", 3, at=16)
 
     assert found([story], [enqueued(story), early, late]) == {"I15"}
-    assert found([story], [enqueued(story), early, replace(late, began=14)]) == set()
+    assert found([story], [enqueued(story), early, replace(late, began=15)]) == set()
 
 
 def test_a_record_older_than_what_was_answered_is_reported() -> None:
@@ -266,6 +323,19 @@ def test_an_acknowledged_hard_cancel_of_a_job_that_succeeded_is_reported() -> No
     story = success()
 
     assert found([story], [enqueued(story), told("cancel", 4, mode="hard")]) == {"I16"}
+
+
+def test_a_cancel_acknowledged_before_it_was_written_is_reported() -> None:
+    story = running().own(Renew).do(Cancel(mode="hard"))
+
+    assert found([story], [enqueued(story), told("cancel", 5, mode="hard")]) == set()
+    assert found([story], [enqueued(story), told("cancel", 4, mode="hard")]) == {"I16"}
+
+
+def test_a_cancel_of_a_lost_job_is_the_loss_of_the_job() -> None:
+    lost = running()
+
+    assert found([], [enqueued(lost), told("cancel", 4, mode="hard")]) == {"I10"}
 
 
 def test_an_acknowledged_hard_cancel_that_only_asked_is_reported() -> None:

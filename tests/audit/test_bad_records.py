@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from detent.audit import check_dwell, check_job, check_row
 from detent.audit.requests import DAY_US
-from detent.kernel.command import Cancel, Claim, Complete, Renew
+from detent.kernel.command import Approve, Cancel, Claim, Complete, Renew, Schedule
 from detent.kernel.digest import digest
 from detent.kernel.fold import fold
 from detent.lifecycle import Policy
-from detent.lifecycles import DOCUMENT, ENGINE, STANDARD
+from detent.lifecycles import DISPATCH, DOCUMENT, ENGINE, STANDARD
 from tests.audit.stories import dispatched, running, submitted, success
 from tests.audit.telling import PERMANENT, SECOND, Story, edited, found_in, ids
 
@@ -106,6 +106,13 @@ def test_a_note_on_nothing_is_reported(fields: dict[str, Any]) -> None:
     assert ids(found_in(story)) == {"I3"}
 
 
+def test_a_note_may_hang_on_any_revision_of_its_job() -> None:
+    story = success()
+    story.notes = [replace(story.notes[0], rev=rev) for rev in (1, 6)]
+
+    assert found_in(story) == []
+
+
 # -- time -------------------------------------------------------------------------------------------------------------
 
 
@@ -149,6 +156,21 @@ def test_a_job_asked_to_stop_that_outlives_its_grace_is_reported() -> None:
     assert overdue(story) == ["I16"]
 
 
+def test_a_start_does_not_prolong_the_grace() -> None:
+    story = Story(STANDARD).claim().do(Cancel()).start()
+
+    assert overdue(story, late_s=34) == []
+    assert overdue(story, late_s=34.01) == ["I16"]
+
+
+def test_the_time_of_a_job_on_hold_starts_anew_when_it_is_approved() -> None:
+    story = Story(DISPATCH).do(Schedule(verdict="hold", rule="r")).do(Approve(), after_s=50)
+    story.job = replace(story.job, spec=replace(story.job.spec, policy=Policy(timeouts={"SCHEDULED": 60})))
+
+    assert overdue(story, late_s=65) == []
+    assert overdue(story, late_s=65.01) == ["I17"]
+
+
 def test_lateness_is_judged_in_a_job_check_when_a_slack_is_given() -> None:
     story = Story(STANDARD).claim()
     late = story.now + 90 * SECOND
@@ -171,6 +193,13 @@ def test_a_request_that_took_effect_twice_is_reported() -> None:
     assert violation.message == "request 'r1' took effect at revision 4 and again at 5"
 
 
+def test_a_request_that_started_and_later_completed_a_job_is_reported() -> None:
+    story = running().complete()
+    edited(story, "start", request_id="r1")
+
+    assert ids(found_in(edited(story, "complete", request_id="r1"))) == {"I12"}
+
+
 def test_a_claim_that_took_effect_twice_is_reported() -> None:
     story = Story(STANDARD).claim(request_id="r1").reconcile().do(Claim(worker="w1"))
 
@@ -184,9 +213,10 @@ def test_a_claim_that_took_effect_twice_is_reported() -> None:
         lambda: Story(STANDARD).claim(start=True, request_id="r1"),
         lambda: Story(DOCUMENT, submit=True, request_id="r1"),
         lambda: dispatched().own(Complete, request_id="r1"),
+        lambda: Story(DISPATCH).do(Schedule(verdict="deny", rule="r", request_id="r1")),
         lambda: Story(STANDARD, request_id="r1").claim(request_id="r1").own(Renew, request_id="r1"),
     ],
-    ids=["claim-and-start", "enqueue-and-submit", "implied-start", "other-scopes"],
+    ids=["claim-and-start", "enqueue-and-submit", "implied-start", "schedule-and-deny", "other-scopes"],
 )
 def test_moves_of_one_request_that_belong_together_are_one_effect(tell: Callable[[], Story]) -> None:
     assert found_in(tell()) == []

@@ -9,7 +9,7 @@ from detent.kernel.command import Claim, Complete, Fail, Renew, Requeue, Stall, 
 from detent.lifecycles import BUILT_IN, CONTRACT
 from detent.wire.contract import EVENT_TYPES, ContractEvent, event_of
 from detent.wire.shape import read
-from tests.wire.driving import WORKER, Life
+from tests.driving import WORKER, Life
 
 
 def a_life_with_every_move() -> Life:

@@ -14,7 +14,7 @@ from detent.lifecycles import DISPATCH, STANDARD
 from detent.wire.bounds import POINTER_CHARS_MAX
 from detent.wire.dispatch import PRIORITIES, STATUSES, JobRequest, JobResult, enqueue_of, request_of, result_of
 from detent.wire.shape import read
-from tests.wire.driving import START, Life
+from tests.driving import START, Life
 
 REQUEST: dict[str, Any] = {
     "job_id": "0190-7a", "topic": "job.chat.simple", "priority": "interactive", "context_ptr": "redis://ctx/1",

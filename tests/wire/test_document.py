@@ -12,7 +12,7 @@ from detent.kernel.failure import FINAL_CLASSES, KNOWN_TYPES
 from detent.lifecycle import Policy, Retry
 from detent.lifecycles import DOCUMENT
 from detent.wire.document import Metadata, metadata_of
-from tests.wire.driving import Life, Step, live, steps
+from tests.driving import Life, Step, live, steps
 
 RETRYABLE = ["TransientSystemError", "DeadlineExceeded", "QueueOverload", "DependencyUnavailable"]
 FINAL = ["InvalidInput", "ValidationError", "PermanentTimeout", "ConfigurationError", "ResourceLimitExceeded"]

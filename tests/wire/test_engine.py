@@ -9,7 +9,7 @@ from detent.errors import InvalidArgument
 from detent.lifecycle import Policy
 from detent.lifecycles import ENGINE
 from detent.wire.engine import job_of, state_named, status_name
-from tests.wire.driving import Life
+from tests.driving import Life
 
 
 def shown(life: Life, *, legacy: bool = False) -> dict[str, Any]:

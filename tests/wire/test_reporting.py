@@ -10,7 +10,7 @@ from detent.lifecycle import Policy
 from detent.lifecycles import DISPATCH
 from detent.wire.dispatch import JobResult, Status, result_of
 from detent.wire.reporting import UNSPECIFIED, command_for
-from tests.wire.driving import WORKER, Life
+from tests.driving import WORKER, Life
 
 
 def scheduled(policy: Policy | None = None) -> Life:

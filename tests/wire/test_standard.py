@@ -14,7 +14,7 @@ from detent.kernel.notes import compensated
 from detent.lifecycle import Lifecycle, Policy, Retry
 from detent.lifecycles import BUILT_IN, STANDARD
 from detent.wire.standard import dead_letter_of, event_of, event_of_note, read_event
-from tests.wire.driving import WORKER, Life, Step, live, steps
+from tests.driving import WORKER, Life, Step, live, steps
 
 FIELDS = {"id", "job_id", "type", "ts", "actor", "correlation_id", "cause", "payload", "version"}
 PUBLISHED = {

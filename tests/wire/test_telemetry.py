@@ -16,7 +16,7 @@ from detent.kernel.job import Progress
 from detent.lifecycle import Policy
 from detent.lifecycles import ENGINE
 from detent.wire.telemetry import JobFailed, Telemetry, telemetry_of
-from tests.wire.driving import Life, Step, live, steps
+from tests.driving import Life, Step, live, steps
 
 
 def told(life: Life, *, legacy: bool = False) -> list[Telemetry]:

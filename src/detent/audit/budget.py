@@ -6,9 +6,11 @@ from detent.audit.step import Columns, Step
 from detent.kernel.budget import used_up
 from detent.kernel.failure import is_retryable
 from detent.lifecycle import Policy, Retry
+from detent.lifecycle.table import Route
 from detent.lifecycle.words import GROUPS, LEASED
 
 _COUNTERS: Final = ("failures", "crashes", "interruptions")
+_CRASH: Final = "LeaseExpired"  # the error type of a lost lease
 _SYSTEM: Final = frozenset(GROUPS["system"])
 # What a lost attempt may count as, by the verb that took it. What is not here loses no attempt.
 _COUNTS_AS: Final[dict[str, tuple[str, ...]]] = {
@@ -38,8 +40,7 @@ def _miscounted(step: Step, grown: list[str]) -> str | None:
     if verb == "requeue" and step.event.role == "operator":
         left = [name for name in _COUNTERS if after[name] != 0]
         return f"an operator's requeue leaves {', '.join(left)} standing" if left else None
-    lost = before["phase"] in LEASED and after["phase"] not in LEASED
-    may_count = _COUNTS_AS.get(verb, ()) if lost else ()
+    may_count = _COUNTS_AS.get(verb, ()) if before["phase"] in LEASED else ()
     if len(grown) > 1 or any(name not in may_count or after[name] != before[name] + 1 for name in grown):
         counts = ", ".join(f"{name} {before[name]} → {after[name]}" for name in grown)
         return f"'{verb}' counts {counts}"
@@ -53,14 +54,19 @@ def _over_budget(step: Step, grown: list[str]) -> str | None:
     after, verb = step.after, step.event.verb
     if grown:
         total_max = max(retry.max_attempts for retry in _retries(step.policy))
-        crashes_max = step.policy.retry.crashes_max
+        crashes_max = step.policy.retry.for_error(_CRASH).crashes_max
         if _losses(after) > total_max or (crashes_max is not None and after["crashes"] > crashes_max):
             return f"'{verb}' makes {_tally(step)}; at most {total_max} together, {crashes_max} crashes"
     elif verb == "claim" and all(_used_up(retry, after) for retry in _retries(step.policy)):
         return f"claimed with {_tally(step)}: the budget is used up"
-    elif verb == "requeue" and step.event.role in _SYSTEM and _used_up(step.policy.retry, after):
+    elif verb == "requeue" and step.before["due_at"] is None and _is_spent_for_the_system(step):
         return f"requeued by the system with {_tally(step)}: the budget is used up"
     return None
+
+
+def _is_spent_for_the_system(step: Step) -> bool:
+    """A lost job that is due at no time waits for a person."""
+    return step.event.role in _SYSTEM and any(_used_up(retry, step.after) for retry in _retries(step.policy))
 
 
 def _ended_early(step: Step) -> str | None:
@@ -74,10 +80,10 @@ def _ended_early(step: Step) -> str | None:
 
 
 def _is_retryable_failure(step: Step) -> bool:
-    error = _error(step)
-    if step.event.verb != "fail" or not error or "retry" not in _verbs(step):
+    error_type = _error_type(step)
+    if step.event.verb != "fail" or error_type is None or "retry" not in _verbs(step):
         return False
-    return is_retryable(error.get("type", ""), step.policy.error_classes)
+    return is_retryable(error_type, step.policy.error_classes)
 
 
 def _wrongly_set_aside(step: Step) -> str | None:
@@ -86,11 +92,16 @@ def _wrongly_set_aside(step: Step) -> str | None:
         return None
     if not _is_spent(step):
         return f"'{step.event.verb}' set it aside with {_tally(step)}: the budget is not used up"
-    error_type = _error(step).get("type")
-    if step.event.verb == "dead_letter" and error_type is not None and "fail" in _verbs(step):
-        used_up = step.policy.retry.for_error(error_type).used_up
-        return "set aside, but its policy says that a job with a used-up budget fails" if used_up == "fail" else None
+    if step.event.verb == "dead_letter" and _should_fail(step):
+        return "set aside, but its policy says that a job with a used-up budget fails"
     return None
+
+
+def _should_fail(step: Step) -> bool:
+    error_type, fail = _error_type(step), _verbs(step).get("fail")
+    if error_type is None or fail is None or step.event.role not in fail.roles:
+        return False
+    return step.policy.retry.for_error(error_type).used_up == "fail"
 
 
 def _unexplained(step: Step) -> str | None:
@@ -108,11 +119,9 @@ def _is_dead_letter(step: Step) -> bool:
 
 
 def _is_spent(step: Step) -> bool:
-    """A failure has the budget of its error type, which is not always known; then the smallest will do."""
-    if step.after["failures"] == step.before["failures"] or step.event.verb in ("time_out", "stall"):
-        return _used_up(step.policy.retry, step.after)
-    error = _error(step)
-    retries = (step.policy.retry.for_error(error["type"]),) if "type" in error else _retries(step.policy)
+    """A loss has the budget of its error type, which is not always known; then the smallest will do."""
+    error_type = _error_type(step)
+    retries = _retries(step.policy) if error_type is None else (step.policy.retry.for_error(error_type),)
     return any(_used_up(retry, step.after) for retry in retries)
 
 
@@ -133,9 +142,15 @@ def _tally(step: Step) -> str:
     return f"{step.after['failures']} failures and {step.after['crashes']} crashes"
 
 
-def _verbs(step: Step) -> dict[str, Any]:
-    verbs: dict[str, Any] = step.lifecycle.table.routes.get(step.event.from_state or "", {})
-    return verbs
+def _verbs(step: Step) -> dict[str, Route]:
+    return step.lifecycle.table.routes.get(step.event.from_state or "", {})
+
+
+def _error_type(step: Step) -> str | None:
+    """What the attempt was lost to: the kernel's own word for a lost lease, else what the event tells."""
+    if step.after["crashes"] > step.before["crashes"]:
+        return _CRASH
+    return _error(step).get("type")
 
 
 def _error(step: Step) -> dict[str, Any]:

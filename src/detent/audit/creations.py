@@ -8,6 +8,10 @@ from detent.audit.invariants import Violation
 from detent.kernel.digest import derived_id
 from detent.kernel.job import Job
 
+# What a job without a name can be known by: its tenant, the job it is a rerun of, its payload. A rerun may keep the
+# payload of the job it comes from, and then says nothing of it.
+Look = tuple[str, str | None, str | None]
+
 
 def acknowledged(ledger: Ledger) -> Iterator[Violation]:
     """I10."""
@@ -21,21 +25,22 @@ def acknowledged(ledger: Ledger) -> Iterator[Violation]:
 
 
 def phantoms(ledger: Ledger) -> Iterator[Violation]:
-    """I11. A call without an answer and without an id may have made one job of its payload; two are I13."""
+    """I11. A call without an answer and without an id may have made one job; two that look like its are I13."""
     named, requests, nameless = _asked_for(ledger)
-    unclaimed: Counter[Key] = Counter()
+    unclaimed: Counter[Look] = Counter()
     for (tenant, job_id), fact in ledger.facts.items():
         if (tenant, job_id) in named or (tenant, fact.born_of) in requests or _is_spawned(ledger, tenant, fact.job):
             continue
-        payload = (tenant, fact.job.payload_digest)
-        unclaimed[payload] += 1
-        if unclaimed[payload] <= nameless[payload]:
-            continue
-        if nameless[payload]:
-            calls, jobs = nameless[payload], unclaimed[payload]
-            yield Violation("I13", job_id, 1, f"{calls} enqueue without an answer made {jobs} jobs of one payload")
-        else:
+        parent_id = fact.job.spec.parent_job_id if fact.is_rerun else None
+        look: Look = (tenant, parent_id, fact.job.payload_digest)
+        if look not in nameless:
+            look = (tenant, parent_id, None)
+        unclaimed[look] += 1
+        calls, jobs = nameless[look], unclaimed[look]
+        if not calls:
             yield Violation("I11", job_id, 1, f"it is there, in '{fact.job.state}', but nobody enqueued it")
+        elif jobs > calls:
+            yield Violation("I13", job_id, 1, f"{calls} calls without an answer made {jobs} jobs")
 
 
 def _lost(call: Call, fact: Fact | None, drained_at: int | None) -> str | None:
@@ -55,31 +60,32 @@ def _is_settled(job: Job, now: int) -> bool:
         return True
     if job.owner is not None or _past(job.claim_at, now) or _past(job.wake_at, now):
         return False
-    waits_for_time = job.claim_at is not None or job.wake_at is not None
-    return waits_for_time or job.phase == "parked" or job.verdict == "hold"
+    return job.phase == "parked" or job.claim_at is not None or job.verdict == "hold"
 
 
 def _past(moment: int | None, now: int) -> bool:
     return moment is not None and moment <= now
 
 
-def _asked_for(ledger: Ledger) -> tuple[set[Key], set[tuple[str, str | None]], Counter[Key]]:
-    """By name, by request id, and, where a call without an answer has neither, how many by payload."""
+def _asked_for(ledger: Ledger) -> tuple[set[Key], set[tuple[str, str | None]], Counter[Look]]:
+    """By name, by request id, and, where a call without an answer has neither, how many of a look."""
     named: set[Key] = set()
     requests: set[tuple[str, str | None]] = set()
-    nameless: Counter[Key] = Counter()
+    nameless: Counter[Look] = Counter()
     for call in ledger.calls:
         if not call.creates or call.outcome == "refused":
             continue
         named.update((call.tenant, answer.job_id) for answer in call.answers)
         if call.outcome == "ok":
             continue
-        if call.job_id is not None and call.verb == "enqueue":
-            named.add((call.tenant, call.job_id))
-        elif call.request_id is not None:
+        if call.request_id is not None:
             requests.add((call.tenant, call.request_id))
-        elif call.payload_digest is not None:
-            nameless[call.tenant, call.payload_digest] += 1
+        elif call.verb == "rerun":
+            nameless[call.tenant, call.job_id, call.payload_digest] += 1
+        elif call.job_id is not None:
+            named.add((call.tenant, call.job_id))
+        else:
+            nameless[call.tenant, None, call.payload_digest] += 1
     return named, requests, nameless
 
 

@@ -39,9 +39,7 @@ class Dwell:
         fold_one(self._columns, event)
         self._last = event
         state = self._lifecycle.by_name.get(event.to_state)
-        if state is None or state.phase == "ended":
-            self._ends.clear()
-        else:
+        if state is not None:
             self._wind(state, event, is_new=is_new)
 
     def overdue(self, until: int) -> list[Violation]:

@@ -93,7 +93,7 @@ def _taken(step: Step) -> str | None:
         return f"claimed for {event.worker!r} while {had!r} holds it"
     if after["owner"] != event.worker:
         return f"claimed by {event.worker!r} for {after['owner']!r}"
-    if _lease_end(after) is not None and _lease_end(after) <= step.at:
+    if _lease_end(after) <= step.at:
         return f"claimed at {step.at} with a lease that ends at {_lease_end(after)}"
     return None
 

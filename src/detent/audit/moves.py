@@ -13,7 +13,7 @@ def declared_move(step: Step) -> str | None:
     event, route = step.event, step.route
     if event.verb == "claim" and step.before["owner"] is not None:
         return None
-    leg = _leg(route, event.to_state) if route is not None else None
+    leg = _leg(route, event.to_state)
     if route is None or leg is None:
         return f"'{event.verb}' from {event.from_state!r} to {event.to_state!r} is not declared"
     if event.role not in route.roles and not _let_in_after_cancel(step, route):
@@ -43,8 +43,8 @@ def time_order(step: Step) -> str | None:
     return None
 
 
-def _leg(route: Route, to_state: str) -> Leg | None:
-    for leg in (route.forward, route.recovery):
+def _leg(route: Route | None, to_state: str) -> Leg | None:
+    for leg in (route.forward, route.recovery) if route is not None else ():
         if leg is not None and leg.state.name == to_state:
             return leg
     return None

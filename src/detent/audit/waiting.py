@@ -32,6 +32,8 @@ def limited(step: Step) -> str | None:
         limit = deadline(step.policy, state, entered=step.at, due=after["due_at"])
         if limit is not None and (after["deadline_at"] is None or after["deadline_at"] > limit):
             return f"time in '{state.name}' should end by {limit}, but ends at {after['deadline_at']}"
+    if state.timer and after["due_at"] is None:
+        return f"'{state.name}' waits on a timer that never runs out"
     if state.phase in LEASED:
         due = earliest(after["deadline_at"], after["heartbeat_by"], after["cancel_by"])
     else:

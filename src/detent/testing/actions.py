@@ -58,7 +58,7 @@ class Actions:
         told = owned | ({"progress"} if self.lifecycle.implies_start else set())
         self.words = tuple((label, word) for label, word in WORDS if word.verb in told)
         if is_claims_only:
-            self.words = tuple(word for word in self.words if word[0] in ("start", "complete"))
+            self.words = tuple(word for word in self.words if word[0] == "complete")
 
     def steps(self, world: World) -> Iterator[Step]:
         yield from self._clock(world)
@@ -67,8 +67,7 @@ class Actions:
         for who in range(len(world.workers)):
             yield from self._claims(world, who)
             yield from self._words(world, who)
-        if not self.is_claims_only:
-            yield from self._controls(world)
+        yield from self._controls(world)
 
     # -- the system -------------------------------------------------------------------------------------------------
 
@@ -93,8 +92,9 @@ class Actions:
         """Whoever else the lifecycle lets in. A cancel is a disturbance, so it uses up a fault."""
         for index, job in enumerate(world.jobs):
             for verb in self.lifecycle.table.allowed[job.state]:
-                roles = self.lifecycle.table.routes[job.state][verb].by
-                for role in (role for role in roles if role not in WORKING):
+                if self.is_claims_only and verb != "requeue":
+                    continue  # a person may have to send a used-up job round again; nothing else is of interest
+                for role in _heard(verb, self.lifecycle.table.routes[job.state][verb].by):
                     for command in _orders(verb, role, job):
                         is_fault = verb in ("cancel", "request_cancel")
                         if not is_fault or world.faults_left:
@@ -107,11 +107,11 @@ class Actions:
         if world.workers[who].unanswered is not None or not self._claimable(world):
             return
         for limit in range(1, len(world.jobs) + 1):
-            for starts in (False, True):
+            for starts in (True,) if self.is_claims_only else (False, True):
                 command = Claim(worker=_name(who), start=starts)
                 said = f"w{who}: claim {limit}{' and start' if starts else ''}"
                 yield said, self._claim(world, who, Message(None, command, limit))
-                if world.faults_left and not starts:
+                if world.faults_left and (self.is_claims_only or not starts):
                     yield from self._doubtful(world, who, Message(None, command, limit), said)
 
     def _words(self, world: World, who: int) -> Iterator[Step]:
@@ -247,6 +247,14 @@ def _answered(world: World, who: int | None, held: set[str]) -> World:
     worker: Worker = world.workers[who]
     memory = tuple(job if job.id in held else seen for job, seen in zip(world.jobs, worker.memory, strict=True))
     return world.with_worker(who, worker._replace(memory=memory, unanswered=None))
+
+
+def _heard(verb: str, by: tuple[str, ...]) -> list[str]:
+    """The roles whose word makes a difference of its own; who may say what is tested elsewhere, exhaustively."""
+    others = [role for role in by if role not in WORKING]
+    if verb == "requeue":
+        return others
+    return others[:1] + [role for role in others[1:] if (verb, role) == ("cancel", "reconciler")]
 
 
 def _orders(verb: str, role: str, job: Job) -> tuple[Command, ...]:
