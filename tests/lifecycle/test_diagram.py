@@ -116,7 +116,7 @@ def test_mermaid_draws_states_named_like_its_own_words() -> None:
             move("end", "claim", "in-work", by="worker"),
             move("in-work", "complete", "state", by="owner"),
             move("in-work", "expire", "end", by="reconciler", recovery=True),
-            move("in-work", "fail", "lost", by="owner"),
+            move("in-work", "fail", "lost", by="owner, reconciler"),
         ),
     )
     renamed["states"] += (State("lost", "ended", "failure"),)

@@ -69,6 +69,14 @@ def test_every_code_is_shown_by_a_broken_lifecycle() -> None:
     assert shown | OTHER_CODES == set(PROBLEMS)
 
 
+def test_end_that_only_the_owner_can_declare_does_not_answer_a_time_limit() -> None:
+    with pytest.raises(LifecycleError) as refused:
+        Lifecycle(**with_rows(back("time_out"), move("working", "fail", "broken", by="owner")))
+
+    assert refused.value.code == "no_used_up_answer"
+    assert "by the reconciler" in str(refused.value)
+
+
 def test_all_problems_of_a_kind_are_reported_at_once() -> None:
     with pytest.raises(LifecycleError) as refused:
         Lifecycle(**with_rows(ASIDE, OFF, without="expire"))
@@ -83,7 +91,7 @@ def test_all_problems_of_a_kind_are_reported_at_once() -> None:
     [
         (),
         (back("expire"),),
-        (back("time_out"), move("working", "fail", "broken", by="owner")),
+        (back("time_out"), move("working", "fail", "broken", by="owner, reconciler")),
         (back("time_out"), move("working", "dead_letter", "broken", by="reconciler")),
         (ASIDE, back("stall", to="aside"), requeue("system, operator")),
         (ASIDE, back("stall", to="aside"), requeue("reconciler, client")),

@@ -17,14 +17,21 @@ _UNREAD: Final = frozenset({"claim"})
 
 
 def role_of(route: Route, job: Job, command: Command) -> str:
-    """The role given, a bare role name as actor, worker or owner if a worker asks, else the row's first other role."""
-    if command.role is not None and command.role not in WORKING:
-        return command.role
-    if command.actor is not None and command.actor in _ROLES and command.actor not in WORKING:
-        return command.actor
-    if command.worker is not None:
-        return "owner" if command.worker == job.owner else "worker"
-    return command.role or route.default_role
+    """The role given; a bare role name as actor; worker if a worker asks; else the row's first other role.
+
+    Whether a worker is the owner is for the record to say, not for the worker.
+    """
+    if command.role is not None:
+        role: str = command.role
+    elif command.actor is not None and command.actor in _ROLES:
+        role = command.actor
+    elif command.worker is not None:
+        role = "worker"
+    else:
+        return route.default_role
+    if role in WORKING:
+        return "owner" if command.worker is not None and command.worker == job.owner else "worker"
+    return role
 
 
 def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Route, role: str, now: int) -> str | None:

@@ -14,6 +14,7 @@ from detent.kernel.failure import Category, Error, ReasonCode, category_of
 from detent.kernel.job import Job
 from detent.kernel.rerunning import rerun_failed
 from detent.lifecycle import Retry
+from detent.lifecycle.soundness.answers import waits_for_somebody
 from detent.lifecycle.table import Leg, Route
 from detent.lifecycle.words import GROUPS
 
@@ -71,7 +72,7 @@ def _ending(draft: Draft, route: Route, loss: Loss, *, is_over: bool) -> _Ending
     """The end that this loss leads to, if any. A lifecycle without a way back ends at once."""
     if route.forward is not None and (is_over or route.recovery is None):
         return _Ending(route.verb, route.forward, draft.role)
-    if not is_over or loss.error is None:
+    if not is_over or loss.error is None or _can_wait(draft, route):
         return None
     for verb in (_retry_for(draft.job, loss).used_up, "dead_letter", "fail"):
         last = draft.route_of(verb)
@@ -79,6 +80,12 @@ def _ending(draft: Draft, route: Route, loss: Loss, *, is_over: bool) -> _Ending
         if last is not None and role is not None:
             return _Ending(verb, last.leg, role)
     return None
+
+
+def _can_wait(draft: Draft, route: Route) -> bool:
+    """Whether the way back leads to where a job can rest until somebody other than the system requeues it."""
+    leg = route.recovery
+    return leg is not None and waits_for_somebody(draft.lifecycle, leg.state)
 
 
 def _role_for(draft: Draft, route: Route) -> str | None:

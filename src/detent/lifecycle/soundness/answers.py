@@ -66,23 +66,28 @@ def _budget(lifecycle: Lifecycle) -> Iterator[Problem]:
 
 
 def _way_to_end(move: Move, source: State) -> str:
+    speaker = "the owner" if move.verb == "retry" else "the reconciler"
     own = f"{move.verb}, " if move.verb in ("expire", "time_out") else ""
     parked = f"lead '{move.verb}' to a parked state that an operator can requeue from"
-    return f"add a forward {own}dead_letter or fail from '{source.name}' to an ended state, or {parked}"
+    return f"add a forward {own}dead_letter or fail from '{source.name}' to an ended state, by {speaker}, or {parked}"
 
 
 def when_used_up(lifecycle: Lifecycle, back: Move, source: State, target: State) -> tuple[str, State] | None:
     """What a counted loss comes to when the budget is used up, instead of the way back: the verb and where it leads."""
-    ends = {move.verb: end for move, state, end in edges(lifecycle) if state is source and not move.recovery}
+    forward = [(move, end) for move, state, end in edges(lifecycle) if state is source and not move.recovery]
+    ends = {move.verb: end for move, end in forward}
     if back.verb in ends:
         return back.verb, ends[back.verb]
-    if _waits_for_somebody(lifecycle, target):
+    if waits_for_somebody(lifecycle, target):
         return back.verb, target
+    # A retry is the owner's failure; every other loss is the reconciler's to settle.
+    speaker = "owner" if back.verb == "retry" else "reconciler"
+    ends = {move.verb: end for move, end in forward if speaker in move.by}
     used_up = lifecycle.defaults.retry.used_up
     return next(((verb, ends[verb]) for verb in (used_up, "dead_letter", "fail") if verb in ends), None)
 
 
-def _waits_for_somebody(lifecycle: Lifecycle, state: State) -> bool:
+def waits_for_somebody(lifecycle: Lifecycle, state: State) -> bool:
     """Whether a job can rest here until somebody requeues it: the system itself may not, once the budget is used up."""
     may_requeue = roles(lifecycle).get((state.name, "requeue"), set())
     return state.phase == "parked" and not state.timer and not may_requeue <= SYSTEM
