@@ -351,6 +351,16 @@ def timer_that_never_runs_out() -> Story:
     return edited(submitted().claim().fail(), "retry", changes={"due_at": None, "wake_at": None})
 
 
+def limit_set_too_late() -> Story:
+    story = Story(ENGINE)
+    return edited(story, "enqueue", changes={"deadline_at": story.now + 31 * SECOND})
+
+
+def looked_at_too_late() -> Story:
+    story = Story(STANDARD).claim()
+    return edited(story, "claim", changes={"wake_at": story.now + 61 * SECOND})
+
+
 def nobody_looks() -> Story:
     return edited(Story(STANDARD).claim(), "claim", changes={"wake_at": None})
 
@@ -436,7 +446,7 @@ BAD: Final[dict[str, tuple[Callable[[], Story], ...]]] = {
         sent_round_again_by_the_system, operator_forgives_half, failed_with_retries_left,
     ),
     "I16": (queued_again_after_a_cancel_request, grace_prolonged, cancel_request_without_an_end),
-    "I17": (limit_not_set, timer_that_never_runs_out, nobody_looks),
+    "I17": (limit_not_set, limit_set_too_late, timer_that_never_runs_out, nobody_looks, looked_at_too_late),
     "I18": (
         claimed_before_its_time, claimable_before_its_time, claimed_while_on_hold, requeued_before_the_delay,
     ),

@@ -246,6 +246,10 @@ def used_up_until_an_operator_came() -> Story:
     return story.do(Requeue(role="operator"), after_s=3600).claim().start().complete()
 
 
+def requeued_within_its_budget() -> Story:
+    return Story(CONTRACT, policy=own_budget("Other")).claim().reconcile().reconcile()
+
+
 def run_limit_stalls() -> Story:
     return Story(CONTRACT, policy=Policy(timeout_s=20)).claim().start().reconcile().reconcile()
 
@@ -288,6 +292,10 @@ def document_cancelled() -> Story:
     return submitted().claim().do(Cancel()).own(Cancel)
 
 
+def document_cancelled_while_it_waits() -> Story:
+    return submitted().claim().fail().do(Cancel(), after_s=0)
+
+
 def document_never_taken() -> Story:
     return submitted().do(Fail(role="scheduler", error=PERMANENT))
 
@@ -303,8 +311,9 @@ TELLERS: Final[tuple[Callable[[], Story], ...]] = (
     cancelled_by_control_plane,
     engine_success, engine_never_taken, engine_not_started, engine_lost, engine_cancelled, engine_failed_and_run_again,
     contract_success, contract_failed, stalled_and_requeued, reclaimed, used_up_until_an_operator_came,
-    run_limit_stalls,
+    requeued_within_its_budget, run_limit_stalls,
     document_success, document_retried, document_retries_used_up, document_expired, document_timed_out,
     document_released, document_cancelled, document_never_taken,
+    document_cancelled_while_it_waits,
 )  # fmt: skip
 GOOD: Final = {teller.__name__: teller for teller in TELLERS}

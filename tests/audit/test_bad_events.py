@@ -3,10 +3,13 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
+from detent.audit import check_event
 from detent.kernel import Error
 from detent.kernel.command import Cancel, Complete, Fail
 from detent.kernel.command import Retry as RetryCommand
+from detent.kernel.fold import fold
 from detent.lifecycle import Lifecycle, Policy, Retry, move
 from detent.lifecycles import DISPATCH, DOCUMENT, STANDARD
 from tests.audit.bad_stories import BAD, completed_after_the_lease, event_missing, under
@@ -107,6 +110,15 @@ def test_a_system_that_may_not_fail_a_job_sets_it_aside() -> None:
 
     assert story.job.state == "dead_lettered"
     assert found_in(story) == []
+
+
+def test_a_move_to_a_state_that_is_none_is_undeclared_and_nothing_else() -> None:
+    story = Story(STANDARD)
+    [enqueued] = story.events
+
+    found = check_event(STANDARD, fold(()), replace(enqueued, to_state="odd"), story.job.spec.policy)
+
+    assert [violation.invariant for violation in found] == ["I2"]
 
 
 def test_a_violation_reads_as_a_sentence_with_its_place_and_its_numbers() -> None:

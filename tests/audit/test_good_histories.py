@@ -29,8 +29,9 @@ def test_what_the_kernel_writes_breaks_no_invariant(name: str) -> None:
 @pytest.mark.parametrize("name", GOOD)
 def test_a_job_looked_after_in_time_is_never_overdue(name: str) -> None:
     story = GOOD[name]()
+    now = story.now + 10**6 * SECOND if story.job.is_ended else story.now
 
-    found = check_dwell(story.lifecycle, story.events, story.job.spec.policy, slack_us=SLACK_US, now=story.now)
+    found = check_dwell(story.lifecycle, story.events, story.job.spec.policy, slack_us=SLACK_US, now=now)
 
     assert found == []
 

@@ -132,6 +132,22 @@ ANSWERS = (
     case("no_used_up_answer", "working", "a forward dead_letter or fail", back("retry", by="system")),
     case("no_used_up_answer", "working", "an operator", ASIDE, back("stall", to="aside"), requeue("system")),
     case("no_used_up_answer", "working", "an operator", TIMER, back("stall", to="aside"), requeue("system, operator")),
+    case(
+        "cancel_gap",
+        "working",
+        "add cancel from 'working'",
+        HOLDING,
+        OFF,
+        without="claim",
+        moves=(
+            move("-", "enqueue", "waiting", by="client"),
+            move("waiting", "claim", "holding", by="worker"),
+            move("holding", "start", "working", by="owner"),
+            move("working", "complete", "done", by="owner"),
+            move("holding, working", "expire", "broken", by="reconciler"),
+            move("holding", "cancel", "off", by="client"),
+        ),
+    ),
     case("ready_without_claim", "open", "make it parked", State("open", "ready"), TO_OPEN),
 )
 

@@ -37,9 +37,9 @@ def dead_letter(step: Step) -> str | None:
 
 def _miscounted(step: Step, grown: list[str]) -> str | None:
     before, after, verb = step.before, step.after, step.event.verb
-    if verb == "requeue" and step.event.role == "operator":
+    if verb == "requeue" and step.event.role not in _SYSTEM:
         left = [name for name in _COUNTERS if after[name] != 0]
-        return f"an operator's requeue leaves {', '.join(left)} standing" if left else None
+        return f"a person's requeue leaves {', '.join(left)} standing" if left else None
     may_count = _COUNTS_AS.get(verb, ()) if before["phase"] in LEASED else ()
     if len(grown) > 1 or any(name not in may_count or after[name] != before[name] + 1 for name in grown):
         counts = ", ".join(f"{name} {before[name]} → {after[name]}" for name in grown)

@@ -58,7 +58,7 @@ def _is_settled(job: Job, now: int) -> bool:
     """Ended, or waiting for a signal or for a time that has not come."""
     if job.phase == "ended":
         return True
-    if job.owner is not None or _past(job.claim_at, now) or _past(job.wake_at, now):
+    if _past(job.claim_at, now) or _past(job.wake_at, now):
         return False
     return job.phase == "parked" or job.claim_at is not None or job.verdict == "hold"
 

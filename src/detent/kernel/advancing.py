@@ -74,7 +74,7 @@ def claim(draft: Draft, command: Claim) -> Change:
     if command.start and leg.state.phase == "held":
         draft.catch_up()
         started = draft.route_of("start")
-        if started is not None:
+        if started is not None and "owner" in started.by:
             _start(draft, started, role="owner")
     return draft.done()
 

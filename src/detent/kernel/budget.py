@@ -10,5 +10,9 @@ def used_up(retry: Retry, *, failures: int, crashes: int) -> bool:
     return retry.crashes_max is not None and crashes >= retry.crashes_max
 
 
-def is_used_up(job: Job) -> bool:
-    return used_up(job.spec.policy.retry, failures=job.failures, crashes=job.crashes)
+def is_waiting_for_a_person(job: Job) -> bool:
+    """Parked for good by a used-up budget: due at no time, so the system must not send it round again."""
+    retry = job.spec.policy.retry
+    return job.due_at is None and any(
+        used_up(bound, failures=job.failures, crashes=job.crashes) for bound in (retry, *retry.by_error.values())
+    )

@@ -8,10 +8,9 @@ from detent.kernel.command import Command
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.table import Route
-from detent.lifecycle.words import GROUPS, ROLES, WORKING
+from detent.lifecycle.words import ROLES, SYSTEM, WORKING
 
 _ROLES: Final = frozenset(ROLES)
-_SYSTEM: Final = frozenset(GROUPS["system"])
 # Verbs that need no revision even where the lifecycle demands one: their caller has not read the job yet.
 _UNREAD: Final = frozenset({"claim"})
 
@@ -38,7 +37,7 @@ def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Ro
     """The first reason that applies, or None. One question after the other, in the order of ALL-06."""
     if role not in route.roles and (job.cancel_by is None or role not in route.roles_after_cancel):
         return "wrong_actor"
-    if route.verb == "requeue" and role in _SYSTEM and budget.is_used_up(job):
+    if route.verb == "requeue" and role in SYSTEM and budget.is_waiting_for_a_person(job):
         return (
             "wrong_actor"  # a job that used up its budget waits for a person; the system must not send it round again
         )

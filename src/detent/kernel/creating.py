@@ -40,7 +40,7 @@ def create(
 
 def _submit(draft: Draft, cause: str | None) -> None:
     onward = draft.route_of("submit")
-    if onward is not None:
+    if onward is not None and onward.default_role in onward.roles:
         draft.move("submit", onward.leg, _enter(draft, onward), role=onward.default_role, cause=cause)
 
 

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from detent.kernel.failure import Error, ReasonCode, Stage
+from detent.kernel.failure import Error, ReasonCode, Stage, reason_of
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 
@@ -29,11 +29,10 @@ def dead_letter_of(lifecycle: Lifecycle, job: Job) -> DeadLetter | None:
     error = job.error
     if error is None or not is_dead_letter(lifecycle, job):
         return None
-    assert error.reason_code is not None, "a dead letter has a reason"
     assert error.stage is not None, "a failure that ended a job has a stage"
     return DeadLetter(
         job_id=job.id,
-        reason_code=error.reason_code,
+        reason_code=error.reason_code or reason_of(error.type, job.spec.policy.error_classes),
         stage=error.stage,
         last_error=error,
         attempts=job.attempt,

@@ -47,10 +47,12 @@ class Draft(Struct, gc=False):
         `columns` go on the record and into the log; `values` go on the record only, by digest in the log.
         """
         job, command = self.job, self.command
+        # Only a worker speaks as one. A claim names the worker that will be: a scheduler may make it for a pool.
+        worker = command.worker if verb == "claim" or self.role in WORKING or role in WORKING else None
         spec, rev = job.spec, job.rev
         event = Event(
             spec.tenant, spec.id, rev + 1, event_type or leg.event, verb, job.state if rev else None, leg.state.name,
-            self.now, command.actor or command.worker or self.role, role or self.role, command.worker,
+            self.now, command.actor or worker or self.role, role or self.role, worker,
             columns.get("attempt", job.attempt), command.request_id, spec.correlation_id,
             command.trace_id or spec.trace_id, cause or command.reason, columns, payload,
         )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from detent.kernel import budget
 from detent.kernel.command import COMMANDS, Cancel, Command
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
@@ -22,7 +21,7 @@ def _answer(lifecycle: Lifecycle, job: Job) -> tuple[str, str]:
     """Of what is due, the first that fell due: a lease that ran out, a time limit, or the end of a wait."""
     if job.is_leased and (job.deadline_at is None or _orphaned_at(job) < job.deadline_at):
         return lifecycle.on_expiry, f"no heartbeat from {job.owner}"
-    if job.phase == "parked" and job.due_at is not None and not budget.is_used_up(job):
+    if job.phase == "parked" and job.due_at is not None:
         return "requeue", "wait is over"
     return lifecycle.on_timeout, f"time in '{job.state}' is over"
 

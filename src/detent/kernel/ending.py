@@ -26,7 +26,17 @@ def end_success(
 
 def end_denied(draft: Draft, route: Route, *, rule: str | None) -> None:
     error = Error("Denied", draft.command.reason or f"denied by rule {rule}")
-    end_failure(draft, route.verb, route.leg, error, category="denied", reason="policy_violation", cause=error.message)
+    role = draft.role if draft.role in route.roles else route.default_role
+    end_failure(
+        draft,
+        route.verb,
+        route.leg,
+        error,
+        category="denied",
+        reason="policy_violation",
+        role=role,
+        cause=error.message,
+    )
 
 
 def end_failure(

@@ -14,7 +14,7 @@ from detent.kernel.ending import end_failure
 from detent.kernel.failure import Error, bounded, category_of, is_retryable
 from detent.kernel.lost import Loss, lose
 from detent.kernel.rerunning import rerun_failed
-from detent.lifecycle.words import WORKING
+from detent.lifecycle.words import SYSTEM, WORKING
 
 
 def fail(draft: Draft, command: Fail) -> Change | None:
@@ -23,7 +23,8 @@ def fail(draft: Draft, command: Fail) -> Change | None:
     error = bounded(command.error)
     back = draft.route_of("retry")
     if back is not None and is_retryable(error.type, draft.job.spec.policy.error_classes):
-        return lose(draft, back, Loss("failure", error), role=back.default_role)
+        role = draft.role if draft.role in back.by else back.default_role
+        return lose(draft, back, Loss("failure", error), role=role)
     return _fail_finally(draft, error, command.execution_ms)
 
 
@@ -51,10 +52,11 @@ def time_out(draft: Draft, command: Command) -> Change | None:
 
 
 def requeue(draft: Draft, command: Command) -> Change:
-    """Back to ready, claimable at once: the backoff was spent waiting. An operator's word starts the count anew."""
+    """Back to ready, claimable at once: the backoff was spent waiting. A person's word starts the count anew."""
     leg, job = draft.route.leg, draft.job
-    columns = bookkeeping.wait(job, leg.state, draft.now, due=draft.now, claimable=True)
-    if draft.role == "operator":
+    due = max(draft.now, job.spec.run_at or 0)
+    columns = bookkeeping.wait(job, leg.state, draft.now, due=due, claimable=True)
+    if draft.role not in SYSTEM:
         columns |= {"failures": 0, "crashes": 0, "interruptions": 0}
     draft.move("requeue", leg, columns)
     return draft.done()

@@ -56,7 +56,7 @@ def lose(draft: Draft, route: Route, loss: Loss, *, role: str | None = None) -> 
     if ending is not None:
         return _end(draft, ending, loss, counted, spawns=route.recovery is None)
     leg = route.recovery
-    if leg is None or (is_over and leg.state.phase == "ready"):
+    if leg is None or (is_over and not _can_wait(draft, route)):
         return None
     _go_back(draft, route.verb, leg, loss, counted, is_over=is_over, role=role)
     return draft.done()

@@ -54,6 +54,7 @@ PROBLEMS: Final = {
     "no_timeout_answer": "a state has a time limit and no answer to its end",
     "no_timer_answer": "nothing leaves a parked state by itself when its wait is over",
     "no_used_up_answer": "a job that used up its attempts would have nowhere to go",
+    "cancel_gap": "a cancel requested in one leased state could not be carried out in the next",
     "ready_without_claim": "nobody can claim from a ready state",
     # paths
     "unreachable_state": "no sequence of moves leads to a state",

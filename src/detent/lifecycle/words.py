@@ -28,6 +28,7 @@ GROUPS: Final[dict[str, tuple[Role, ...]]] = {
     "system": ("reconciler", "scheduler"),
     "control plane": ("operator", "gateway"),
 }
+SYSTEM: Final = frozenset(GROUPS["system"])
 
 # The event type of a move that does not end the job. `heartbeat` is a renewal that carries something;
 # `progress` and `compensated` name notes.

@@ -56,7 +56,7 @@ class Machinery:
         columns = {name: getattr(job, name) for name in FOLDED}
         self._judge_call(job, command, change)
         for event in self.log(change):
-            self.violations += check_event(self.lifecycle, columns, event, job.spec.policy)
+            self.violations += check_event(self.lifecycle, columns, event, job.spec.policy, run_at=job.spec.run_at)
             fold_one(columns, event)
         self.violations += check_row(self.lifecycle, columns, after)
         return after
@@ -75,3 +75,8 @@ class Machinery:
         if receipt is not None and isinstance(answer, Change) and answer.events:
             message = f"request {command.request_id} took effect twice"
             self.violations.append(Violation("I12", job.id, job.rev + 1, message))
+
+    def judge_conflict(self, job: Job, command: Command) -> None:
+        """I12: other content under the same request id has no effect at all."""
+        message = f"request {command.request_id} was accepted again with other content"
+        self.violations.append(Violation("I12", job.id, None, message))

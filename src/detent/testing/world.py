@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from detent.kernel import Job, Receipt
 from detent.kernel.command import Command
 
-_MOMENTS: Final = attrgetter(
+MOMENTS: Final = attrgetter(
     "lease_expires_at", "heartbeat_by", "claim_at", "wake_at", "deadline_at", "cancel_by", "due_at"
 )
 
@@ -79,7 +79,7 @@ def key(world: World, *, is_last_owner_known: bool) -> tuple[Any, ...]:
 def _job_key(job: Job, now: int) -> tuple[Any, ...]:
     if job.phase == "ended":
         return (job.state, job.result_digest)
-    ahead = tuple(-1 if moment is None else max(moment - now, 0) for moment in _MOMENTS(job))
+    ahead = tuple(-1 if moment is None else max(moment - now, 0) for moment in MOMENTS(job))
     limit_first = job.deadline_at is not None and job.heartbeat_by is not None and job.deadline_at <= job.heartbeat_by
     return job.state, job.failures, job.crashes, job.verdict, ahead, limit_first, job.attempt > 0
 

@@ -93,6 +93,16 @@ def waits_for_somebody(lifecycle: Lifecycle, state: State) -> bool:
     return state.phase == "parked" and not state.timer and not may_requeue <= SYSTEM
 
 
+def _cancels(lifecycle: Lifecycle) -> Iterator[Problem]:
+    """A request to stop outlives a start: whoever can be asked in one leased state must be cancellable in the next."""
+    known = roles(lifecycle)
+    for _, source, target in edges(lifecycle):
+        is_within_lease = source is not target and source.phase in LEASED and target.phase in LEASED
+        if is_within_lease and (source.name, "cancel") in known and (target.name, "cancel") not in known:
+            what = f"'{source.name}' can be cancelled and leads to '{target.name}', which cannot"
+            yield problem("cancel_gap", f"{what}; add cancel from '{target.name}' or drop it from '{source.name}'")
+
+
 def _claimable(lifecycle: Lifecycle) -> Iterator[Problem]:
     known = roles(lifecycle)
     for state in lifecycle.states:
@@ -105,4 +115,4 @@ def _is_systems(lifecycle: Lifecycle, state: State, verb: str) -> bool:
     return "reconciler" in roles(lifecycle).get((state.name, verb), ())
 
 
-RULES: Final = (_expiry, _timeouts, _waits, _budget, _claimable)
+RULES: Final = (_expiry, _timeouts, _waits, _budget, _cancels, _claimable)
