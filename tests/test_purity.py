@@ -69,9 +69,7 @@ def files_of(layer: str) -> list[Path]:
 def test_pure_layer_has_no_effects(layer: str) -> None:
     files = files_of(layer)
     found = [
-        f"{path.relative_to(SOURCE)} {what}"
-        for path in files
-        for what in impurities(path.read_text(encoding="utf-8"))
+        f"{path.relative_to(SOURCE)} {what}" for path in files for what in impurities(path.read_text(encoding="utf-8"))
     ]
 
     assert files, f"no such layer: {layer}; correct PURE_LAYERS"

@@ -42,9 +42,7 @@ def lines_with(pattern: re.Pattern[str]) -> list[str]:
     # A file that is no text (a demo's database) is not committed and has nothing to say here.
     texts = ((path, path.read_bytes().decode("utf-8", errors="ignore")) for path in own_files())
     return [
-        f"{path.relative_to(ROOT)}: {match.group().strip()}"
-        for path, text in texts
-        for match in pattern.finditer(text)
+        f"{path.relative_to(ROOT)}: {match.group().strip()}" for path, text in texts for match in pattern.finditer(text)
     ]
 
 

@@ -8,7 +8,7 @@ from detent.kernel.clock import micros
 from detent.kernel.command import Approve, Claim, Command, Complete, Deny, Renew, ReportProgress, Schedule, Submit
 from detent.kernel.digest import digest
 from detent.kernel.draft import Draft
-from detent.kernel.ending import end_denied, end_success
+from detent.kernel.ending import end_denied, end_success, is_cancelled_instead
 from detent.kernel.job import NULL, Blob
 from detent.lifecycle.table import Route
 from detent.lifecycle.words import LEASED
@@ -24,6 +24,8 @@ def advance(draft: Draft, *, checkpoint: Blob | None = None, result: Blob = NULL
     leg = draft.route.leg
     if leg.state.phase == "ended":
         end_success(draft, draft.route, result)
+        return
+    if is_cancelled_instead(draft, draft.route.verb):
         return
     columns = bookkeeping.wait(
         draft.job, leg.state, draft.now, due=_first_due(draft, leg.state.phase), claimable=leg.state.phase == "ready"

@@ -82,6 +82,15 @@ def end_cancelled(draft: Draft, route: Route, *, cause: str | None = None, last_
     draft.move("cancel", leg, bookkeeping.end(draft.job, leg.state, draft.now), role=role, cause=cause, values=values)
 
 
+def is_cancelled_instead(draft: Draft, verb: str, *, last_error: Error | None = None) -> bool:
+    """ALL-17: after a cancel request, what would give the job back to the queue cancels it instead."""
+    cancelling = draft.route_of("cancel") if draft.job.is_cancel_requested else None
+    if cancelling is None:
+        return False
+    end_cancelled(draft, cancelling, cause=f"cancel requested, then {verb}", last_error=last_error)
+    return True
+
+
 def describe(error: Error | None) -> str | None:
     if error is None:
         return None

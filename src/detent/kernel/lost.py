@@ -9,7 +9,7 @@ from detent.kernel.budget import used_up
 from detent.kernel.change import Change
 from detent.kernel.clock import micros
 from detent.kernel.draft import Draft
-from detent.kernel.ending import describe, end_cancelled, end_failure
+from detent.kernel.ending import describe, end_failure, is_cancelled_instead
 from detent.kernel.failure import Category, Error, ReasonCode, category_of
 from detent.kernel.job import Job
 from detent.kernel.rerunning import rerun_failed
@@ -45,10 +45,7 @@ class Loss(Struct, frozen=True):
 
 def lose(draft: Draft, route: Route, loss: Loss, *, role: str | None = None) -> Change | None:
     """None: the budget is used up, and the role that asks has no move that could end the job."""
-    cancelling = draft.route_of("cancel") if draft.job.is_cancel_requested else None
-    if cancelling is not None:
-        # ALL-17: after a cancel request an attempt that is lost ends as cancelled, never as ready.
-        end_cancelled(draft, cancelling, cause=f"cancel requested, then {route.verb}", last_error=loss.error)
+    if is_cancelled_instead(draft, route.verb, last_error=loss.error):
         return draft.done()
     counted = _count(draft.job, loss)
     is_over = loss.error is not None and _is_over(draft.job, loss, counted)
