@@ -54,6 +54,10 @@ types: $(READY) ## check the types
 layers: $(READY) ## check that each layer imports only those below it
 	@$(BIN)/lint-imports --no-logo --no-cache
 
+.PHONY: picture
+picture: $(READY) ## draw the picture in the README anew
+	@$(BIN)/python tools/make_picture.py
+
 .PHONY: docs
 docs: $(READY) ## write the generated pages anew
 	@$(BIN)/python tools/generate_docs.py

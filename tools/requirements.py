@@ -139,9 +139,7 @@ def as_json(register: Register, shown: Shown) -> str:
         for requirement in register.requirements
     ]
     found = problems(register, shown)
-    return json.dumps(
-        {"resolved": sorted(register.resolved), "requirements": rows, "problems": found}, indent=2
-    )
+    return json.dumps({"resolved": sorted(register.resolved), "requirements": rows, "problems": found}, indent=2)
 
 
 def main() -> int:

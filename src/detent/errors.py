@@ -47,7 +47,6 @@ class Refused(DetentError):
         lifecycle: str,
         detail: str = "",
     ) -> None:
-        super().__init__(code, job_id, verb)
         self.code = code
         self.job_id = job_id
         self.verb = verb

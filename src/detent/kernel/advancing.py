@@ -103,23 +103,24 @@ def renew(draft: Draft, command: Renew) -> Change:
 
 
 def complete(draft: Draft, command: Complete) -> Change:
-    imply_start(draft)
+    if draft.route.implied is not None:
+        imply_start(draft, draft.route.implied)
     end_success(draft, draft.route, command.result, result_ptr=command.result_ptr, execution_ms=command.execution_ms)
     return draft.done()
 
 
 def progress(draft: Draft, command: ReportProgress) -> Change:
     """No move of its own. It may imply a start, which is one."""
-    imply_start(draft)
+    if draft.route.implied is not None:
+        imply_start(draft, draft.route.implied)
     draft.values = {"progress": command.progress}
     note = notes.progress(draft.lifecycle, draft.job, command, draft.now)
     return draft.done("applied" if draft.events else "noted", notes=(note,))
 
 
-def imply_start(draft: Draft) -> None:
-    if draft.route.implied is not None:
-        _start(draft, draft.route.implied, cause=f"implied by {draft.route.verb}")
-        draft.catch_up()
+def imply_start(draft: Draft, start: Route) -> None:
+    _start(draft, start, cause=f"implied by {draft.route.verb}")
+    draft.catch_up()
 
 
 def keep_checkpoint(checkpoint: Blob | None) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -14,7 +14,7 @@ Columns = dict[str, Any]
 
 def time_limit_s(policy: Policy, state: State) -> float | None:
     """The job's own limit for the state, its run limit if the state is active, else the lifecycle's."""
-    own = policy.timeouts.get(state.name) if policy.timeouts else None
+    own = policy.timeouts.get(state.name)
     if own is None and state.phase == "active":
         own = policy.timeout_s
     return state.timeout_s if own is None else own
@@ -64,7 +64,9 @@ def extend_lease(columns: Columns, job: Job, now: int, lease_s: float | None) ->
 
 def wait(job: Job, state: State, now: int, *, due: int | None, claimable: bool) -> Columns:
     """Entering ready or parked. `due`: when it goes on by itself; None: it waits for a signal."""
-    columns: Columns = {"phase": state.phase, "due_at": due}
+    columns = _drop_lease(job) if job.owner is not None else {}
+    columns["phase"] = state.phase
+    columns["due_at"] = due
     if claimable and due is not None:
         columns["claim_at"] = due
         columns["order_at"] = order(job, due)
@@ -72,19 +74,16 @@ def wait(job: Job, state: State, now: int, *, due: int | None, claimable: bool) 
         columns["claim_at"] = columns["order_at"] = None
     deadline = columns["deadline_at"] = _deadline(job, state, due if due is not None else now)
     columns["wake_at"] = earliest(due, deadline) if state.phase == "parked" else deadline
-    if job.owner is not None:
-        columns |= _drop_lease(job)
     return columns
 
 
 def end(job: Job, state: State, now: int) -> Columns:
-    columns: Columns = {"phase": state.phase, "ended_at": now, "wake_at": None}
+    columns = _drop_lease(job) if job.owner is not None else dict.fromkeys(("due_at", "claim_at", "order_at"))
+    columns["phase"] = state.phase
+    columns["ended_at"] = now
+    columns["wake_at"] = None
     if job.deadline_at is not None:
         columns["deadline_at"] = None
-    if job.owner is not None:
-        columns |= _drop_lease(job)
-    else:
-        columns["due_at"] = columns["claim_at"] = columns["order_at"] = None
     return columns
 
 
@@ -118,5 +117,8 @@ def _drop_lease(job: Job) -> Columns:
 
 
 def _deadline(job: Job, state: State, since: int) -> int | None:
-    limit_s = time_limit_s(job.spec.policy, state)
+    policy = job.spec.policy
+    if state.timeout_s is None and policy.timeout_s is None and not policy.timeouts:
+        return None
+    limit_s = time_limit_s(policy, state)
     return None if limit_s is None else since + micros(limit_s)

@@ -37,13 +37,12 @@ def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Ro
     """The first reason that applies, or None. One question after the other, in the order of ALL-06."""
     if role not in route.roles and (job.cancel_by is None or role not in route.roles_after_cancel):
         return "wrong_actor"
-    if route.verb == "requeue" and role in SYSTEM and budget.is_waiting_for_a_person(job):
-        return (
-            "wrong_actor"  # a job that used up its budget waits for a person; the system must not send it round again
-        )
+    verb = route.verb
+    if verb == "requeue" and role in SYSTEM and budget.is_waiting_for_a_person(job):
+        return "wrong_actor"  # its budget is used up; the system must not send it round again
     is_owner_asked = route.owner_only and role in WORKING
     if command.expected_rev is None:
-        if lifecycle.requires_rev and route.verb not in _UNREAD:
+        if lifecycle.requires_rev and verb not in _UNREAD:
             return "rev_required"
         if is_owner_asked and command.attempt is None and job.owner is not None:
             return "fence_required"
@@ -56,7 +55,7 @@ def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Ro
         return "lease_expired"
     if command.expected_rev is not None and command.expected_rev != job.rev:
         return "stale_rev"
-    is_due = _DUE.get(route.verb)
+    is_due = _DUE.get(verb)
     if is_due is not None and not is_due(lifecycle, job, role, now):
         return "not_due"
     return None

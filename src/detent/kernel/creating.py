@@ -45,28 +45,12 @@ def _submit(draft: Draft, cause: str | None) -> None:
 
 
 def spec_of(lifecycle: Lifecycle, command: Enqueue) -> Spec:
-    return Spec(
-        id=command.job_id,
-        kind=command.kind,
-        lifecycle=lifecycle.name,
-        lifecycle_version=lifecycle.version,
-        policy=command.policy or lifecycle.defaults,
-        tenant=command.tenant,
-        queue=command.queue,
-        priority=command.priority,
-        payload=command.payload,
-        run_at=command.run_at,
-        dedupe_key=command.dedupe_key,
-        correlation_id=command.correlation_id or command.job_id,
-        trace_id=command.trace_id,
-        parent_job_id=command.parent_job_id,
-        workflow_id=command.workflow_id,
-        step_index=command.step_index,
-        topic=command.topic,
-        context_ptr=command.context_ptr,
-        adapter_id=command.adapter_id,
-        env=command.env,
-    )
+    return Spec(  # by position, in the order of the fields: half the time of keywords, on every enqueue
+        command.job_id, command.kind, lifecycle.name, lifecycle.version, command.policy or lifecycle.defaults,
+        command.tenant, command.queue, command.priority, command.payload, command.run_at, command.dedupe_key,
+        command.correlation_id or command.job_id, command.trace_id, command.parent_job_id, command.workflow_id,
+        command.step_index, command.topic, command.context_ptr, command.adapter_id, command.env,
+    )  # fmt: skip
 
 
 def enqueue_role(route: Route, command: Command, roles: frozenset[str]) -> str:

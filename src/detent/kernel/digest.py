@@ -8,7 +8,13 @@ import msgspec
 _encoder: Final = msgspec.json.Encoder(order="deterministic")
 
 
+_NULL: Final = b"null"
+_NULL_DIGEST: Final = hashlib.blake2b(_NULL, digest_size=16).hexdigest()
+
+
 def digest(data: bytes) -> str:
+    if data == _NULL:  # most jobs have no result, many no payload
+        return _NULL_DIGEST
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 

@@ -13,7 +13,7 @@ from detent.lifecycle.table import Leg, Route
 
 
 def end_success(
-    draft: Draft, route: Route, result: Blob, *, result_ptr: str | None = None, execution_ms: int | None = None
+    draft: Draft, route: Route, result: Blob, result_ptr: str | None = None, execution_ms: int | None = None
 ) -> None:
     leg = route.leg
     columns = bookkeeping.end(draft.job, leg.state, draft.now)

@@ -20,7 +20,7 @@ class Progress(Struct, frozen=True, omit_defaults=True):
     message: str = ""
 
 
-class Spec(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
+class Spec(Struct, frozen=True, gc=False, omit_defaults=True):
     """What a job is: set when it is enqueued and never changed. A rerun starts from a copy of it."""
 
     id: str

@@ -19,7 +19,8 @@ from detent.lifecycle.words import SYSTEM, WORKING
 
 def fail(draft: Draft, command: Fail) -> Change | None:
     """A retryable failure goes back while the budget lasts, if the lifecycle has a way back; any other ends the job."""
-    imply_start(draft)
+    if draft.route.implied is not None:
+        imply_start(draft, draft.route.implied)
     error = bounded(command.error)
     back = draft.route_of("retry")
     if back is not None and is_retryable(error.type, draft.job.spec.policy.error_classes):

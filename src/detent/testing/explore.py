@@ -28,6 +28,7 @@ POLICY: Final = Policy(
 )
 CLAIMS_POLICY: Final = Policy(lease_s=30, retry=Retry(max_attempts=2, base_s=0))
 PROGRESS_EVERY: Final = 2_000
+SHOWN_MAX: Final = 3  # violations printed of one counterexample; the others follow from the first
 
 Key = tuple[Any, ...]
 
@@ -40,8 +41,10 @@ class Counterexample(Struct, frozen=True):
 
     def __str__(self) -> str:
         steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
-        broken = "".join(f"\n  {found.invariant}: {found.message}" for found in self.violations)
-        return f"counterexample:{steps}\nbreaks:{broken}"
+        broken = "".join(f"\n  {found.invariant}: {found.message}" for found in self.violations[:SHOWN_MAX])
+        more = len(self.violations) - SHOWN_MAX
+        rest = f"\n  … and {more} more" if more > 0 else ""
+        return f"counterexample:{steps}\nbreaks:{broken}{rest}"
 
 
 class Report(Struct, frozen=True):

@@ -4,7 +4,6 @@ Each part can be replaced by a broken one. That is how the exploration is shown 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 from detent import kernel
 from detent.audit import Violation, check_event, check_row
@@ -65,9 +64,10 @@ class Machinery:
         """I6, from the caller's side: what it said it was must be what the record says it is."""
         if not change.events or change.events[0].role not in WORKING or command.verb == "claim":
             return
-        said: tuple[Any, ...] = (command.worker, job.attempt if command.attempt is None else command.attempt)
-        if said != (job.owner, job.attempt):
-            message = f"'{command.verb}' accepted from {said}, while the lease is {(job.owner, job.attempt)}"
+        attempt = job.attempt if command.attempt is None else command.attempt
+        if (command.worker, attempt) != (job.owner, job.attempt):
+            holder = f"{job.owner} holds attempt {job.attempt}" if job.is_leased else "nobody holds it"
+            message = f"'{command.verb}' accepted from {command.worker} for attempt {attempt}, while {holder}"
             self.violations.append(Violation("I6", job.id, job.rev + 1, message))
 
     def judge_repeat(self, job: Job, command: Command, receipt: Receipt | None, answer: Change | Refused) -> None:

@@ -6,10 +6,11 @@ import click
 
 from detent import __version__
 from detent.errors import DetentError
+from detent.surfaces.cli.demo import demo
 from detent.surfaces.cli.failure import failure_of
 from detent.surfaces.cli.lifecycle import lifecycle
 
-COMMANDS: Final[tuple[click.Command, ...]] = (lifecycle,)
+COMMANDS: Final[tuple[click.Command, ...]] = (demo, lifecycle)
 
 
 class Root(click.Group):

@@ -1,0 +1,86 @@
+"""What the kernel costs: one `decide`, by verb and over a life; making a lifecycle; importing the package.
+
+Each figure is the best of several rounds, since noise on a busy machine only ever adds. `--json` for programs.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from timeit import repeat
+from typing import Final
+
+from msgspec.structs import replace
+
+from detent.errors import Refused
+from detent.kernel import Change, Error, Job, decide
+from detent.kernel.command import Claim, Command, Complete, Enqueue, Fail, Renew, Start
+from detent.lifecycles import BUILT_IN, STANDARD
+
+ROUNDS: Final = 60
+CALLS: Final = 300  # short rounds: some of them find the machine idle
+MICRO: Final = 1_000_000
+# One life as workers live it: a few renewals while it runs, and now and then someone who is too late.
+LIFE: Final = ("enqueue", "claim", "start", "renew", "renew", "renew", "renew", "refused", "complete")
+
+
+def best_s(act: Callable[[], object], *, calls: int) -> float:
+    """Seconds per call, in the best round."""
+    return min(repeat(act, number=calls, repeat=ROUNDS)) / calls
+
+
+def cases() -> dict[str, tuple[Job | None, Command]]:
+    """By name: the record and the command that a decision is timed on."""
+    queued = _after(None, Enqueue(job_id="j", kind="k"))
+    assigned = _after(queued, Claim(worker="w"))
+    running = _after(assigned, Start(worker="w", attempt=1))
+    return {
+        "enqueue": (None, Enqueue(job_id="j", kind="k")),
+        "claim": (queued, Claim(worker="w")),
+        "start": (assigned, Start(worker="w", attempt=1)),
+        "renew": (running, Renew(worker="w", attempt=1)),
+        "complete": (running, Complete(worker="w", attempt=1)),
+        "fail": (running, Fail(worker="w", attempt=1, error=Error("TransientError", "again"))),
+        "refused": (running, Complete(worker="other", attempt=1)),
+    }
+
+
+def decide_us() -> dict[str, float]:
+    """Microseconds per decision, by verb; `average` is over one life."""
+    figures = {}
+    for name, (job, command) in cases().items():
+        figures[name] = MICRO * best_s(lambda job=job, command=command: decide(STANDARD, job, command, 0), calls=CALLS)  # type: ignore[misc]
+    return figures | {"average": sum(figures[name] for name in LIFE) / len(LIFE)}
+
+
+def build_ms() -> float:
+    """Milliseconds to make, check and compile the slowest built-in lifecycle."""
+    return max(1_000 * best_s(lambda made=made: replace(made).table, calls=3) for made in BUILT_IN.values())  # type: ignore[misc]
+
+
+def import_ms() -> float:
+    """Milliseconds that `import detent` adds to starting Python."""
+    program = "import time; t = time.perf_counter(); import detent; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in range(7)]
+    return 1_000 * min(float(run.stdout) for run in runs)
+
+
+def _after(job: Job | None, command: Command) -> Job:
+    answer = decide(STANDARD, job, command, 0)
+    assert isinstance(answer, Change), str(answer) if isinstance(answer, Refused) else answer
+    return answer.job
+
+
+def main() -> None:
+    decisions, building, importing = decide_us(), build_ms(), import_ms()
+    if "--json" in sys.argv:
+        figures = {"decide_us": decisions, "build_lifecycle_ms": building, "import_ms": importing}
+        sys.stdout.write(json.dumps(figures) + "\n")
+        return
+    for name, microseconds in decisions.items():
+        sys.stdout.write(f"decide {name:<9} {microseconds:5.2f} µs\n")
+    sys.stdout.write(f"build a lifecycle {building:.2f} ms\nimport detent {importing:.0f} ms\n")
+
+
+if __name__ == "__main__":
+    main()
