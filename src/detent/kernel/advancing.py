@@ -25,12 +25,12 @@ def advance(draft: Draft, *, checkpoint: Blob | None = None, result: Blob = NULL
     if leg.state.phase == "ended":
         end_success(draft, draft.route, result)
         return
-    if is_cancelled_instead(draft, draft.route.verb):
+    kept, values = keep_checkpoint(checkpoint)
+    if is_cancelled_instead(draft, draft.route.verb, kept, values):
         return
     columns = bookkeeping.wait(
         draft.job, leg.state, draft.now, due=_first_due(draft, leg.state.phase), claimable=leg.state.phase == "ready"
     )
-    kept, values = keep_checkpoint(checkpoint)
     draft.move(draft.route.verb, leg, columns | kept, values=values)
 
 

@@ -112,14 +112,14 @@ def _undeclared(lifecycle: Lifecycle, job: Job, command: Command, now: int) -> C
     if isinstance(command, Rerun) and job.is_ended:
         return _remembered(rerun(lifecycle, job, command, now), command)
     if lifecycle.settles_repeats and is_settled(lifecycle, job, command):
-        return Change(job, (), answer="unchanged")
+        return _remembered(Change(job, (), answer="unchanged"), command)
     if (
         job.is_ended
         and job.spec.policy.accept_amendments
         and is_late(job, command)
         and command.worker == job.last_owner
     ):
-        return Change(job, (), answer="noted", notes=(amendment(job, command, now),))
+        return _remembered(Change(job, (), answer="noted", notes=(amendment(job, command, now),)), command)
     return refuse(lifecycle, job, command, "illegal_move")
 
 
@@ -138,9 +138,9 @@ def _enqueue(lifecycle: Lifecycle, existing: Job | None, command: Command, now: 
             create(lifecycle, spec_of(lifecycle, command), command, now, role=role, submit=command.submit), command
         )
     if existing.id != command.job_id:
-        return Change(existing, (), answer="duplicate")
+        return _remembered(Change(existing, (), answer="duplicate"), command)
     if lifecycle.settles_repeats and _is_same_job(existing, spec_of(lifecycle, command)):
-        return Change(existing, (), answer="unchanged")
+        return _remembered(Change(existing, (), answer="unchanged"), command)
     return refuse(lifecycle, existing, command, "job_exists")
 
 

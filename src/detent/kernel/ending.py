@@ -27,16 +27,11 @@ def end_success(
 def end_denied(draft: Draft, route: Route, *, rule: str | None) -> None:
     error = Error("Denied", draft.command.reason or f"denied by rule {rule}")
     role = draft.role if draft.role in route.roles else route.default_role
+    verdict = {"verdict": "deny", "rule": rule}
     end_failure(
-        draft,
-        route.verb,
-        route.leg,
-        error,
-        category="denied",
-        reason="policy_violation",
-        role=role,
-        cause=error.message,
-    )
+        draft, route.verb, route.leg, error, category="denied", reason="policy_violation", role=role,
+        cause=error.message, counted=verdict, said=verdict,
+    )  # fmt: skip
 
 
 def end_failure(
@@ -52,6 +47,7 @@ def end_failure(
     cause: str | None = None,
     counted: dict[str, Any] | None = None,
     said: dict[str, Any] | None = None,
+    values: dict[str, Any] | None = None,
 ) -> None:
     """`error` as reported; category, reason and stage are filled in where nothing was said."""
     job = draft.job
@@ -65,29 +61,41 @@ def end_failure(
     columns["error_digest"] = digest_of(final)
     draft.move(
         verb, leg, columns, role=role, cause=cause or describe(final), payload={"error": _told(final)} | (said or {}),
-        values={"error": final, "last_error": final},
+        values=(values or {}) | {"error": final, "last_error": final},
     )  # fmt: skip
 
 
-def end_cancelled(draft: Draft, route: Route, *, cause: str | None = None, last_error: Error | None = None) -> None:
+def end_cancelled(
+    draft: Draft,
+    route: Route,
+    *,
+    cause: str | None = None,
+    columns: dict[str, Any] | None = None,
+    values: dict[str, Any] | None = None,
+) -> None:
     """A lifecycle without a cancelled state ends a cancelled job as a failure of that category."""
     leg = route.leg
     # A scheduler's verb may have become this cancel; after a request the system's part is the reconciler's.
     role = draft.role if draft.role in route.roles or draft.role in route.roles_after_cancel else "reconciler"
     if leg.state.outcome == "failure":
         error = Error("Cancelled", cause or draft.command.reason or "cancelled")
-        end_failure(draft, "cancel", leg, error, category="cancelled", role=role, cause=cause)
+        end_failure(
+            draft, "cancel", leg, error, category="cancelled", role=role, cause=cause, counted=columns, values=values
+        )
         return
-    values = {"last_error": last_error} if last_error is not None else None
-    draft.move("cancel", leg, bookkeeping.end(draft.job, leg.state, draft.now), role=role, cause=cause, values=values)
+    ended = bookkeeping.end(draft.job, leg.state, draft.now) | (columns or {})
+    draft.move("cancel", leg, ended, role=role, cause=cause, values=values)
 
 
-def is_cancelled_instead(draft: Draft, verb: str, *, last_error: Error | None = None) -> bool:
-    """ALL-17: after a cancel request, what would give the job back to the queue cancels it instead."""
+def is_cancelled_instead(draft: Draft, verb: str, columns: dict[str, Any], values: dict[str, Any]) -> bool:
+    """ALL-17: after a cancel request, what would give the job back to the queue cancels it instead.
+
+    What the worker saved on the way goes on the record all the same.
+    """
     cancelling = draft.route_of("cancel") if draft.job.is_cancel_requested else None
     if cancelling is None:
         return False
-    end_cancelled(draft, cancelling, cause=f"cancel requested, then {verb}", last_error=last_error)
+    end_cancelled(draft, cancelling, cause=f"cancel requested, then {verb}", columns=columns, values=values)
     return True
 
 

@@ -13,7 +13,7 @@ Blob = bytes
 NULL: Final[Blob] = b"null"
 
 
-class Progress(Struct, frozen=True, omit_defaults=True):
+class Progress(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """How far along a handler says it is: a fraction from 0 to 1, and a word on it."""
 
     fraction: float

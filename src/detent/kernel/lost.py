@@ -45,7 +45,8 @@ class Loss(Struct, frozen=True):
 
 def lose(draft: Draft, route: Route, loss: Loss, *, role: str | None = None) -> Change | None:
     """None: the budget is used up, and the role that asks has no move that could end the job."""
-    if is_cancelled_instead(draft, route.verb, last_error=loss.error):
+    told = loss.values if loss.error is None else loss.values | {"last_error": loss.error}
+    if is_cancelled_instead(draft, route.verb, loss.columns, told):
         return draft.done()
     counted = _count(draft.job, loss)
     is_over = loss.error is not None and _is_over(draft.job, loss, counted)

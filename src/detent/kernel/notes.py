@@ -10,16 +10,20 @@ from detent.kernel.event import NOTE_BYTES_MAX, Note, NoteKind
 from detent.kernel.failure import bounded
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
-from detent.lifecycle.words import EVENT_TYPES
+from detent.lifecycle.words import EVENT_TYPES, WORKING
 
 # A result refused for one of these came from a worker that had the job and lost it.
-_LATE = frozenset({"illegal_move", "not_owner", "lease_expired"})
+_LATE = frozenset({"illegal_move", "wrong_actor", "not_owner", "lease_expired"})
 
 
 def late_result(job: Job, command: Command, refused: Refused, now: int) -> Note | None:
     """The note that keeps a refused result, when it is one that came too late; None for every other refusal."""
     if refused.code not in _LATE or not is_late(job, command):
         return None
+    if refused.code == "wrong_actor" and command.role not in (None, *WORKING):
+        return None
+    if refused.code == "illegal_move" and command.worker == job.owner and command.attempt in (None, job.attempt):
+        return None  # it holds the job still, and asked for the wrong thing
     return _note(job, command, "late_result", "job_late_result", _said(command) | {"refused": refused.code}, now)
 
 

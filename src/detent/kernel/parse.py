@@ -7,6 +7,7 @@ import msgspec
 from detent.errors import InvalidArgument
 from detent.kernel.command import (
     COMMANDS,
+    VERDICTS,
     Claim,
     Command,
     DeadLetter,
@@ -18,13 +19,20 @@ from detent.kernel.command import (
     Retry,
     Schedule,
 )
-from detent.kernel.failure import MESSAGE_CHARS_MAX, Error
+from detent.kernel.failure import MESSAGE_CHARS_MAX, REASON_CODES, STAGES, Error
+from detent.kernel.job import Progress
 from detent.lifecycle.bounds import check_at_least, check_lease, check_number
+from detent.lifecycle.words import ROLES
 
 NAME_CHARS_MAX: Final = 255
 REASON_CHARS_MAX: Final = 4_096
 POINTER_CHARS_MAX: Final = 8_192
 COUNT_MAX: Final = 2**63 - 1  # what every store's integer column holds
+MOMENT_MAX: Final = 253_402_300_799_999_999  # the end of the year 9999, with room for every limit after it
+CHOICES: Final = {
+    "verdict": VERDICTS, "stage": STAGES, "reason_code": REASON_CODES, "role": ROLES, "mode": ("soft", "hard"),
+    "used_up": ("dead_letter", "fail"),
+}  # fmt: skip
 PRIORITY_MAX: Final = 1_000
 ENV_ENTRIES_MAX: Final = 64
 # Fields that name something: short, printable, and safe in any store, log and bus subject.
@@ -44,9 +52,18 @@ def parse(verb: str, arguments: dict[str, Any]) -> Command:
     try:
         command = msgspec.convert(arguments, kind, builtin_types=(bytes,))
     except msgspec.ValidationError as wrong:
-        raise InvalidArgument(f"{verb}: {wrong}") from wrong
+        raise InvalidArgument(f"{verb}: {wrong}{_choices(str(wrong))}") from wrong
+    except (UnicodeError, RecursionError, OverflowError) as wrong:
+        what = f"an argument that no store could keep ({type(wrong).__name__})"
+        raise InvalidArgument(f"{verb}: {what}; mend it") from None
     check_command(command)
     return command
+
+
+def _choices(message: str) -> str:
+    field = message.rpartition(".")[2].rstrip("`")
+    words = CHOICES.get(field) if "enum value" in message else None
+    return f"; use one of {', '.join(words)}" if words else ""
 
 
 def check_command(command: Command) -> None:
@@ -56,8 +73,9 @@ def check_command(command: Command) -> None:
             check_name(name, value)
     for name in COUNTS:
         value = getattr(command, name, None)
-        if value is not None and not 0 <= value <= COUNT_MAX:
-            raise InvalidArgument(f"{name} is {value}; use 0 to {COUNT_MAX}")
+        count_max = MOMENT_MAX if name == "run_at" else COUNT_MAX
+        if value is not None and not 0 <= value <= count_max:
+            raise InvalidArgument(f"{name} is {_shown(value)}; use 0 to {count_max}")
     for name, chars_max in TEXTS.items():
         value = getattr(command, name, None)
         if value is not None:
@@ -89,11 +107,17 @@ def _check_error(error: Error) -> None:
         check_name("error.code", error.code)
 
 
+def _check_progress(progress: Progress) -> None:
+    if not 0 <= check_number("progress", progress.fraction) <= 1:
+        raise InvalidArgument(f"progress is {progress.fraction:g}; give a fraction from 0 to 1")
+    check_text("progress.message", progress.message, REASON_CHARS_MAX)
+
+
 def _check_own_fields(command: Command) -> None:
     match command:
         case Enqueue():
             if abs(command.priority) > PRIORITY_MAX:
-                raise InvalidArgument(f"priority is {command.priority}; use {-PRIORITY_MAX} to {PRIORITY_MAX}")
+                raise InvalidArgument(f"priority is {_shown(command.priority)}; use {-PRIORITY_MAX} to {PRIORITY_MAX}")
             _check_env(command.env)
         case Fail() | Retry():
             _check_error(command.error)
@@ -108,10 +132,14 @@ def _check_own_fields(command: Command) -> None:
         case Schedule() | Rerun():
             check_at_least("delay_s", command.delay_s, 0)
         case Renew() | ReportProgress():
-            if command.progress is not None and not 0 <= check_number("progress", command.progress.fraction) <= 1:
-                raise InvalidArgument(f"progress is {command.progress.fraction:g}; give a fraction from 0 to 1")
+            if command.progress is not None:
+                _check_progress(command.progress)
         case _:
             pass
+
+
+def _shown(number: int) -> str:
+    return str(number) if abs(number) <= 2**64 else "far too large"
 
 
 def _check_env(env: dict[str, str]) -> None:

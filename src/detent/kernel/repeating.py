@@ -3,12 +3,13 @@
 from msgspec.structs import replace
 
 from detent.kernel.change import Receipt
-from detent.kernel.command import Claim, Command, Complete, Enqueue, Fail, Schedule, Start
+from detent.kernel.clock import micros
+from detent.kernel.command import Claim, Command, Complete, Deny, Enqueue, Fail, Schedule, Start
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.failure import Error, bounded
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
-from detent.lifecycle.words import WORKING
+from detent.lifecycle.words import ROLES, WORKING
 
 
 def fingerprint(command: Command) -> str:
@@ -33,7 +34,8 @@ def still_held(jobs: list[Job], claimed: dict[str, int], worker: str) -> list[Jo
 
 def is_settled(lifecycle: Lifecycle, job: Job, command: Command) -> bool:
     """Whether the job is already where the command would take it, with the same content (DSP-05)."""
-    if job.state not in lifecycle.table.targets.get(command.verb, ()):
+    is_there = job.state in _reached_by(lifecycle, command)
+    if not is_there or not _may_ask(lifecycle, command):
         return False
     match command:
         case Enqueue():
@@ -46,9 +48,26 @@ def is_settled(lifecycle: Lifecycle, job: Job, command: Command) -> bool:
         case Fail():
             return _was_holder(job, command) and job.error is not None and _is_same_error(job.error, command.error)
         case Schedule():
-            return (job.verdict, job.rule) == (command.verdict, command.rule)
+            return _is_same_verdict(job, command)
+        case Deny():
+            return command.rule in (None, job.rule)
         case _:
-            return _may_ask(lifecycle, command)
+            return True
+
+
+def _reached_by(lifecycle: Lifecycle, command: Command) -> frozenset[str]:
+    """Where the command leads. A verdict that denies goes on to where deny leads."""
+    verb = "deny" if isinstance(command, Schedule) and command.verdict == "deny" else command.verb
+    return lifecycle.table.targets.get(verb, frozenset())
+
+
+def _is_same_verdict(job: Job, command: Schedule) -> bool:
+    """The same verdict by the same rule, and, unless it was held or denied, due at the same time."""
+    if (job.verdict, job.rule) != (command.verdict, command.rule):
+        return False
+    if job.due_at is None:
+        return True
+    return job.due_at == max(job.updated_at + micros(command.delay_s), job.spec.run_at or 0)
 
 
 def _is_same_error(kept: Error, told: Error) -> bool:
@@ -67,8 +86,9 @@ def _was_holder(job: Job, command: Command) -> bool:
 def _may_ask(lifecycle: Lifecycle, command: Command) -> bool:
     """Only someone who could have made the move may hear that it is made."""
     by = {role for move in lifecycle.moves if move.verb == command.verb for role in move.by}
-    if command.role is not None:
-        return command.role in by
-    if command.worker is not None:
+    role: str | None = command.role
+    if role is None:
+        role = command.actor if command.actor in ROLES else "worker" if command.worker is not None else None
+    if role in WORKING:
         return bool(by & WORKING)
-    return True
+    return role is None or role in by

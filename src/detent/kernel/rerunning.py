@@ -24,6 +24,8 @@ def rerun(lifecycle: Lifecycle, job: Job, command: Rerun, now: int) -> Change:
 def rerun_failed(draft: Draft, error: Error) -> tuple[Change, ...]:
     """The change that queues a failed job anew, if its policy wants that and its attempts are not used up."""
     job, policy = draft.job, draft.job.spec.policy
+    if job.is_cancel_requested:
+        return ()  # whoever asked it to stop does not want it again
     if not policy.rerun_failed or not is_retryable(error.type, policy.error_classes):
         return ()
     retry = policy.retry.for_error(error.type)

@@ -1,5 +1,7 @@
 """The rules of stopping a job: request_cancel, cancel, dead_letter."""
 
+from msgspec.structs import replace
+
 from detent.kernel.change import Change
 from detent.kernel.clock import earliest, micros
 from detent.kernel.command import Command, DeadLetter
@@ -27,9 +29,11 @@ def cancel(draft: Draft, command: Command) -> Change:
 def dead_letter(draft: Draft, command: DeadLetter) -> Change:
     said = command.error and bounded(command.error)
     error = said or draft.job.last_error or Error("DeadLettered", command.reason or "set aside")
+    # What is said now wins over what was said of the last attempt.
+    error = replace(error, reason_code=command.reason_code or error.reason_code, stage=command.stage or error.stage)
     end_failure(
-        draft, "dead_letter", draft.route.leg, error, category="system",
-        reason=command.reason_code or _reason(draft, error), stage=command.stage,
+        draft, "dead_letter", draft.route.leg, error, category="system", reason=_reason(draft, error),
+        cause=command.reason,
     )  # fmt: skip
     return draft.done()
 

@@ -1,6 +1,6 @@
 """The bounds on what may be configured, each with an error that names the value, the bound and the remedy."""
 
-from math import isfinite
+from math import inf
 from typing import Final
 
 from detent.errors import InvalidArgument
@@ -9,6 +9,7 @@ LEASE_S_MIN: Final = 30.0
 LEASE_S_MAX: Final = 120.0
 HEARTBEAT_S_MIN: Final = 10.0
 HEARTBEAT_S_MAX: Final = 30.0
+NUMBER_MAX: Final = 1_000_000_000  # in seconds some 31 years: added to any moment it fits every store's column
 
 # Every code of an `InvalidArgument` that a setting can raise, with its meaning.
 SETTING_ERRORS: Final = {
@@ -49,9 +50,17 @@ def check_heartbeat(heartbeat_s: float, *, lease_s: float, allow_unusual: bool) 
 
 def check_number(name: str, value: object) -> float:
     """Refuse what is not a finite number: NaN passes every comparison, so it would pass every bound."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value in (inf, -inf):
         raise InvalidArgument(f"{name} is {value!r}; give a finite number")
+    if not -NUMBER_MAX <= value <= NUMBER_MAX:
+        raise InvalidArgument(f"{name} is beyond {NUMBER_MAX:g}; give a finite number within it")
     return value
+
+
+def check_word(name: str, value: str) -> None:
+    """A key of a setting: text that every store and log can keep."""
+    if not value.isprintable():
+        raise InvalidArgument(f"{name} names {value!r}; use printable characters only")
 
 
 def check_at_least(name: str, value: float, bound: float) -> None:

@@ -1,6 +1,7 @@
 """What a job type may configure: lease, heartbeat, run limit, grace, retry. Checked when it is made."""
 
 from functools import cached_property
+from math import log
 from typing import Final, Literal, Self
 
 from msgspec import Struct
@@ -14,10 +15,11 @@ from detent.lifecycle.bounds import (
     check_kind,
     check_lease,
     check_more_than_zero,
+    check_word,
 )
 
-# Backoff stops growing here, so that a large attempt count cannot overflow a float.
-BACKOFF_DOUBLINGS_MAX: Final = 64
+
+UNIT_S: Final = 1e-6  # the smallest time there is; a shorter wait is none and does not grow
 
 
 class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -40,6 +42,7 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         check_kind("retry.jitter", self.jitter, bool)
         check_kind("retry.by_error", self.by_error, dict)
         for error, own in self.by_error.items():
+            check_word("retry.by_error", error)
             check_kind(f"retry.by_error[{error!r}]", own, Retry)
         check_at_least("retry.max_attempts", self.max_attempts, 1)
         check_at_least("retry.base_s", self.base_s, 0)
@@ -63,9 +66,17 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 
     def delay_s(self, losses: int, random: float) -> float:
         """The wait after the given number of failures and crashes. Jitter takes at most half of it away."""
-        doublings = min(max(losses - 1, 0), BACKOFF_DOUBLINGS_MAX)
-        full = min(self.max_s, self.base_s * self.factor**doublings)
+        full = self._full_s(max(losses - 1, 0))
         return full * (0.5 + random / 2) if self.jitter else full
+
+    def _full_s(self, steps: int) -> float:
+        """Whether it has grown to `max_s` is told by logarithms: no number of steps then overflows a float."""
+        if self.base_s >= self.max_s:
+            return self.max_s
+        if self.base_s < UNIT_S:
+            return self.base_s
+        is_grown = steps * log(self.factor) >= log(self.max_s / self.base_s)
+        return self.max_s if is_grown else self.base_s * self.factor**steps
 
 
 # What is no number. A string for a flag would count as True, whatever it says.
@@ -105,7 +116,11 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         check_heartbeat(self.heartbeat_s, lease_s=self.lease_s, allow_unusual=self.allow_unusual_lease)
         if self.timeout_s is not None:
             check_more_than_zero("timeout_s", self.timeout_s)
+        for error, kind_ in self.error_classes.items():
+            check_word("error_classes", error)
+            check_word("error_classes", kind_)
         for state, timeout_s in self.timeouts.items():
+            check_word("timeouts", state)
             check_more_than_zero(f"timeouts[{state!r}]", timeout_s)
         check_at_least("grace_s", self.grace_s, 0)
         check_at_least("aging_s", self.aging_s, 0)

@@ -2,6 +2,7 @@
 
 from detent.errors import LifecycleError, NotFound
 from detent.lifecycle.lifecycle import Lifecycle
+from detent.lifecycle.model import START
 from detent.lifecycle.problems import problem
 from detent.lifecycle.soundness import edges
 
@@ -36,12 +37,16 @@ def removed_by(old: Lifecycle, new: Lifecycle) -> list[str]:
     """What a later version took away. A compatible one only adds, so for it this is empty."""
     lost = [f"state '{name}'" for name in old.by_name if name not in new.by_name]
     kept = _rows(new)
-    return lost + [
-        f"'{verb}' from '{source}' to '{target}'"
-        for verb, source, target in _rows(old)
-        if (verb, source, target) not in kept
-    ]
+    for (verb, source, target), by in _rows(old).items():
+        row = f"'{verb}' from '{source}' to '{target}'"
+        if (verb, source, target) not in kept:
+            lost.append(row)
+            continue
+        lost += [f"{row} by {role}" for role in by if role not in kept[verb, source, target]]
+    return lost
 
 
-def _rows(lifecycle: Lifecycle) -> dict[tuple[str, str, str], None]:
-    return {(move.verb, source.name, target.name): None for move, source, target in edges(lifecycle)}
+def _rows(lifecycle: Lifecycle) -> dict[tuple[str, str, str], tuple[str, ...]]:
+    first = lifecycle.table.start
+    rows: dict[tuple[str, str, str], tuple[str, ...]] = {("enqueue", START, first.leg.state.name): first.by}
+    return rows | {(move.verb, source.name, target.name): move.by for move, source, target in edges(lifecycle)}

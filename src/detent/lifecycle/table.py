@@ -72,6 +72,7 @@ def compile_table(lifecycle: Lifecycle) -> Table:
     allowed = {name: tuple(verbs) for name, verbs in routes.items()}
     for state in lifecycle.states:
         _add_progress(lifecycle, state, routes)
+    for state in lifecycle.states:  # once every state has its progress: a held one borrows the running one's
         if lifecycle.implies_start and state.phase == "held":
             _imply_start(state, routes)
     enqueue = next(move for move in lifecycle.moves if move.verb == "enqueue")
