@@ -57,6 +57,14 @@ def test_a_time_limit_that_the_lifecycle_cannot_answer_is_refused_at_once() -> N
     assert refused.value.code == "no_timeout_answer"
 
 
+def test_a_time_limit_on_a_state_that_is_not_there_is_refused() -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        decide(STANDARD, None, Enqueue(job_id="j", kind="k", policy=Policy(timeouts={"runnign": 5})), 0)
+
+    assert refused.value.code == "unknown_state"
+    assert "'runnign'" in str(refused.value)
+
+
 def test_submitting_along_is_one_change_with_two_events() -> None:
     made = decide(DOCUMENT, None, Enqueue(job_id="j", kind="k", submit=True), 0)
 

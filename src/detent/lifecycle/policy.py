@@ -18,7 +18,6 @@ from detent.lifecycle.bounds import (
     check_word,
 )
 
-
 UNIT_S: Final = 1e-6  # the smallest time there is; a shorter wait is none and does not grow
 
 

@@ -36,7 +36,12 @@ def check(lifecycle: Lifecycle) -> None:
 
 
 def check_policy(lifecycle: Lifecycle, policy: Policy) -> None:
-    """Refuse a job's own time limits where the lifecycle has no answer to them: the job would be due for ever."""
+    """Refuse a job's own time limits on states that are not there, or that have no answer to them."""
+    for name in policy.timeouts:
+        if name not in lifecycle.by_name:
+            known = ", ".join(lifecycle.by_name)
+            message = f"timeouts names '{name}', which is no state of lifecycle '{lifecycle.name}'; use one of {known}"
+            raise InvalidArgument(message, code="unknown_state")
     found = next(answers.unanswered_limits(lifecycle, policy), None)
     if found is not None:
         code, message = found
