@@ -66,9 +66,7 @@ def decide(
     if job is None or command.verb == "enqueue":
         return _enqueue(lifecycle, job, command, now)
     if job.spec.lifecycle != lifecycle.name or job.spec.lifecycle_version != lifecycle.version:
-        raise InvalidArgument(
-            f"job {job.id} follows {job.spec.lifecycle} v{job.spec.lifecycle_version}, not this", code="wrong_lifecycle"
-        )
+        raise _wrong_lifecycle(lifecycle, job)
     if now < job.updated_at:
         now = job.updated_at  # ALL-13: a clock that steps back does not reorder a job's story
     routes = lifecycle.table.routes[job.state]
@@ -98,6 +96,12 @@ def refuse(lifecycle: Lifecycle, job: Job, command: Command, code: str, route: R
         lifecycle=lifecycle.name,
         detail=detail,
     )
+
+
+def _wrong_lifecycle(lifecycle: Lifecycle, job: Job) -> InvalidArgument:
+    own, other = f"{job.spec.lifecycle} v{job.spec.lifecycle_version}", f"{lifecycle.name} v{lifecycle.version}"
+    message = f"job {job.id} follows {own} and cannot be decided by {other}; look its own definition up"
+    return InvalidArgument(message, code="wrong_lifecycle")
 
 
 def _repeat(lifecycle: Lifecycle, job: Job, command: Command, receipt: Receipt) -> Change | Refused:

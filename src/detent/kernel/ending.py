@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from detent.kernel import bookkeeping
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.draft import Draft
-from detent.kernel.failure import DEFAULT_STAGE, Category, Error, ReasonCode, Stage
+from detent.kernel.failure import DEFAULT_STAGE, Category, Error, ReasonCode
 from detent.kernel.job import Blob
 from detent.lifecycle.table import Leg, Route
 
@@ -30,7 +30,7 @@ def end_denied(draft: Draft, route: Route, *, rule: str | None) -> None:
     verdict = {"verdict": "deny", "rule": rule}
     end_failure(
         draft, route.verb, route.leg, error, category="denied", reason="policy_violation", role=role,
-        cause=error.message, counted=verdict, said=verdict,
+        cause=error.message, columns=verdict, said=verdict,
     )  # fmt: skip
 
 
@@ -42,25 +42,27 @@ def end_failure(
     *,
     category: Category,
     reason: ReasonCode | None = None,
-    stage: Stage | None = None,
     role: str | None = None,
     cause: str | None = None,
-    counted: dict[str, Any] | None = None,
+    columns: dict[str, Any] | None = None,
     said: dict[str, Any] | None = None,
     values: dict[str, Any] | None = None,
 ) -> None:
-    """`error` as reported; category, reason and stage are filled in where nothing was said."""
+    """`error` as reported; category, reason and stage are filled in where nothing was said.
+
+    `columns` and `values` are what the move changes besides the end itself; `said` goes into the event's payload.
+    """
     job = draft.job
     final = replace(
         error,
         category=error.category or category,
         reason_code=error.reason_code or reason,
-        stage=error.stage or stage or DEFAULT_STAGE[job.phase],
+        stage=error.stage or DEFAULT_STAGE[job.phase],
     )
-    columns = bookkeeping.end(job, leg.state, draft.now) | (counted or {})
-    columns["error_digest"] = digest_of(final)
+    ended = bookkeeping.end(job, leg.state, draft.now) | (columns or {})
+    ended["error_digest"] = digest_of(final)
     draft.move(
-        verb, leg, columns, role=role, cause=cause or describe(final), payload={"error": _told(final)} | (said or {}),
+        verb, leg, ended, role=role, cause=cause or describe(final), payload={"error": _told(final)} | (said or {}),
         values=(values or {}) | {"error": final, "last_error": final},
     )  # fmt: skip
 
@@ -80,7 +82,7 @@ def end_cancelled(
     if leg.state.outcome == "failure":
         error = Error("Cancelled", cause or draft.command.reason or "cancelled")
         end_failure(
-            draft, "cancel", leg, error, category="cancelled", role=role, cause=cause, counted=columns, values=values
+            draft, "cancel", leg, error, category="cancelled", role=role, cause=cause, columns=columns, values=values
         )
         return
     ended = bookkeeping.end(draft.job, leg.state, draft.now) | (columns or {})

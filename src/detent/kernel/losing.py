@@ -68,7 +68,7 @@ def _fail_finally(draft: Draft, error: Error, execution_ms: int | None) -> Chang
     counted = {"failures": job.failures + 1} if job.is_leased else None
     category = category_of(error.type, job.spec.policy.error_classes) if job.is_leased else "queue"
     said = None if execution_ms is None else {"execution_ms": execution_ms}
-    end_failure(draft, "fail", draft.route.leg, error, category=category, counted=counted, said=said)
+    end_failure(draft, "fail", draft.route.leg, error, category=category, columns=counted, said=said)
     return draft.done(spawned=rerun_failed(draft, error))
 
 

@@ -99,7 +99,7 @@ def _end(draft: Draft, ending: _Ending, loss: Loss, counted: dict[str, Any], *, 
     assert loss.error is not None, "soundness: only recovery moves answer an interruption"
     end_failure(
         draft, ending.verb, ending.leg, loss.error, category=_category(draft, loss), reason=_REASON[loss.kind],
-        counted=counted, role=ending.role,
+        columns=counted, role=ending.role,
     )  # fmt: skip
     return draft.done(spawned=rerun_failed(draft, loss.error) if spawns else ())
 
