@@ -61,6 +61,7 @@ picture: $(READY) ## draw the picture in the README anew
 .PHONY: docs
 docs: $(READY) ## write the generated pages anew
 	@$(BIN)/python tools/generate_docs.py
+	@$(BIN)/python tools/anchor.py
 
 .PHONY: docs-check
 docs-check: $(READY) ## check that the generated pages are current

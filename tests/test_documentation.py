@@ -12,6 +12,7 @@ import pytest
 from detent.audit import INVARIANTS
 from detent.errors import REFUSALS
 from tests.test_repository import ROOT, own_files
+from tools.anchor import anchored
 
 PAGES: Final = tuple(path for path in own_files() if path.suffix == ".md")
 ENTRANCES: Final = tuple(path for path in (ROOT / "README.md", ROOT / "docs" / "index.md") if path.exists())
@@ -183,3 +184,12 @@ def test_decisions_are_numbered_without_a_gap_and_listed() -> None:
 
     assert [name[:4] for name in written] == [f"{number:04}" for number in range(1, len(written) + 1)]
     assert listed == written
+
+
+def test_lines_that_drifted_are_put_right_by_make_docs() -> None:
+    drifted = "`tests/test_documentation.py:7` `The documentation is true` and `tests/nowhere.py:3` `def x`"
+
+    assert (
+        anchored(drifted)
+        == "`tests/test_documentation.py:1` `The documentation is true` and `tests/nowhere.py:3` `def x`"
+    )

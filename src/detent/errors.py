@@ -26,6 +26,25 @@ REFUSALS: Final = {
     "job_exists": "a job of this id exists already; choose another id",
 }
 
+# Every code of an `InvalidArgument` that a command or a message can raise; those of settings are in lifecycle/bounds.py.
+ARGUMENT_ERRORS: Final = {
+    "unknown_verb": "a verb that does not exist",
+    "unknown_state": "a time limit on a state that the lifecycle does not have",
+    "no_timeout_answer": "a time limit on a state that the lifecycle has no answer for",
+    "wrong_lifecycle": "a job was to be decided by a lifecycle or a version that is not its own",
+    "job_required": "a verb that acts on a job came without one",
+    "bad_json": "a message that is not JSON",
+    "message_too_large": "a message longer than its bound",
+    "unknown_field": "a message with a field that is not understood",
+    "bad_moment": "a time that is not written as RFC 3339 asks",
+    "payload_not_json": "a payload that was to be shown as JSON and is none",
+    "unknown_event_type": "an event type that is not in the vocabulary",
+    "unknown_status": "a status that is no state of the lifecycle",
+    "status_not_reportable": "a status that is not for the sender to report",
+    "worker_required": "a result that does not say whose it is",
+    "contradictory_result": "a result that claims success and failure at once",
+}
+
 
 class DetentError(Exception):
     """The root: catch this to catch everything Detent raises on purpose."""

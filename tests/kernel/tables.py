@@ -168,7 +168,7 @@ IMPLIED: Final[dict[str, Table]] = {
     "document": table(("RUNNING", "request_cancel", "same", "client, operator")),
 }
 
-TABLES: Final[dict[str, Table]] = {name: DECLARED[name] | IMPLIED[name] for name in DECLARED}
+TABLES: Final[dict[str, Table]] = {name: dict(sorted((DECLARED[name] | IMPLIED[name]).items())) for name in DECLARED}
 
 # In `dispatch` a result for a job that was not started yet starts it first: accepted, though from another row.
 WITH_START: Final[dict[str, Table]] = {name: {} for name in DECLARED} | {

@@ -1,7 +1,11 @@
 """The reference pages say what the data says: every state, move, answer, setting, event and error code."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import detent
 from detent.errors import REFUSALS
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.describe import rows
@@ -134,3 +138,11 @@ def test_error_page_has_every_code_with_its_meaning() -> None:
 
     for code, meaning in (REFUSALS | PROBLEMS).items():
         assert f"| `{code}` | {meaning} |" in page
+
+
+def test_every_code_in_the_source_is_on_the_page_of_errors() -> None:
+    sources = Path(detent.__file__).parent.rglob("*.py")
+    raised = {code for source in sources for code in re.findall(r'\bcode="([a-z_]+)"', source.read_text())}
+    codes_of_jobs = {"parse_error"}  # a dead letter's reason, not an error of ours
+
+    assert [code for code in sorted(raised - codes_of_jobs) if f"`{code}`" not in error_page()] == []

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from detent.errors import InvalidArgument, Refused
 from detent.kernel import advancing, losing, stopping
+from detent.kernel.budget import is_waiting_for_a_person
 from detent.kernel.change import Change, Receipt
 from detent.kernel.checks import reason_to_refuse, role_of
 from detent.kernel.command import Cancel, Command, Enqueue, Rerun
@@ -81,12 +82,11 @@ def decide(
         return refuse(lifecycle, job, command, code, route)
     change = RULES[route.verb](Draft(lifecycle, job, job, command, route, role, now, random), command)
     if change is None:
-        return refuse(lifecycle, job, command, "illegal_move")
+        return refuse(lifecycle, job, command, "illegal_move", route)
     return change if command.request_id is None else _remembered(change, command)
 
 
 def refuse(lifecycle: Lifecycle, job: Job, command: Command, code: str, route: Route | None = None) -> Refused:
-    detail = f"it is given to {', '.join(route.by)}" if code == "wrong_actor" and route is not None else ""
     return Refused(
         code,
         job_id=job.id,
@@ -94,8 +94,19 @@ def refuse(lifecycle: Lifecycle, job: Job, command: Command, code: str, route: R
         state=job.state,
         allowed=lifecycle.table.allowed[job.state],
         lifecycle=lifecycle.name,
-        detail=detail,
+        detail=_detail(job, code, route),
     )
+
+
+def _detail(job: Job, code: str, route: Route | None) -> str:
+    """More than the code says, where there is more to say."""
+    if route is None or code not in ("wrong_actor", "illegal_move"):
+        return ""
+    if code == "illegal_move":
+        return "its attempts are used up, and this role has no move that could end it"
+    if route.verb == "requeue" and is_waiting_for_a_person(job):
+        return "its attempts are used up, so it waits for a person; have an operator requeue it"
+    return f"it is given to {', '.join(route.by)}"
 
 
 def _wrong_lifecycle(lifecycle: Lifecycle, job: Job) -> InvalidArgument:

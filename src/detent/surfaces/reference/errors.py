@@ -1,6 +1,6 @@
 """The page of error codes."""
 
-from detent.errors import REFUSALS
+from detent.errors import ARGUMENT_ERRORS, REFUSALS
 from detent.lifecycle.bounds import SETTING_ERRORS
 from detent.lifecycle.problems import PROBLEMS
 from detent.surfaces.reference.markdown import code, page, section, table
@@ -27,6 +27,8 @@ def error_page() -> str:
             "InvalidArgument",
             "A value that no job could accept. Of settings (`Policy`, `Retry`):",
             _codes(SETTING_ERRORS),
+            "Of commands and messages:",
+            _codes(ARGUMENT_ERRORS),
         ),
         section("NotFound", "`not_found`: there is no such job or lifecycle in this tenant."),
     )
