@@ -187,9 +187,6 @@ def test_decisions_are_numbered_without_a_gap_and_listed() -> None:
 
 
 def test_lines_that_drifted_are_put_right_by_make_docs() -> None:
-    drifted = "`tests/test_documentation.py:7` `The documentation is true` and `tests/nowhere.py:3` `def x`"
+    symbol = "`The documentation is true` and `tests/nowhere.py:3` `def x`"
 
-    assert (
-        anchored(drifted)
-        == "`tests/test_documentation.py:1` `The documentation is true` and `tests/nowhere.py:3` `def x`"
-    )
+    assert anchored(f"`tests/test_documentation.py:7` {symbol}") == f"`tests/test_documentation.py:1` {symbol}"

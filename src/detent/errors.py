@@ -26,7 +26,7 @@ REFUSALS: Final = {
     "job_exists": "a job of this id exists already; choose another id",
 }
 
-# Every code of an `InvalidArgument` that a command or a message can raise; those of settings are in lifecycle/bounds.py.
+# Every code of an `InvalidArgument` of a command or a message; those of settings are in lifecycle/bounds.py.
 ARGUMENT_ERRORS: Final = {
     "unknown_verb": "a verb that does not exist",
     "unknown_state": "a time limit on a state that the lifecycle does not have",
