@@ -17,8 +17,10 @@ from detent.kernel import Change, Error, Job, decide
 from detent.kernel.command import Claim, Command, Complete, Enqueue, Fail, Renew, Start
 from detent.lifecycles import BUILT_IN, STANDARD
 
-ROUNDS: Final = 60
-CALLS: Final = 300  # short rounds: some of them find the machine idle
+ROUNDS: Final = 200
+CALLS: Final = 100  # short rounds: some of them find the machine idle
+# How long `yardstick` takes on the machine the figures in the README are from, when nothing else runs on it.
+YARDSTICK_US: Final = 0.42
 MICRO: Final = 1_000_000
 # One life as workers live it: a few renewals while it runs, and now and then someone who is too late.
 LIFE: Final = ("enqueue", "claim", "start", "renew", "renew", "renew", "renew", "refused", "complete")
@@ -27,6 +29,19 @@ LIFE: Final = ("enqueue", "claim", "start", "renew", "renew", "renew", "renew", 
 def best_s(act: Callable[[], object], *, calls: int) -> float:
     """Seconds per call, in the best round."""
     return min(repeat(act, number=calls, repeat=ROUNDS)) / calls
+
+
+def yardstick() -> dict[str, int]:
+    """A fixed piece of plain Python. A machine that takes longer for it is slower, or busy, by that factor."""
+    counted: dict[str, int] = {}
+    for name in ("a", "b", "c", "d", "e", "f", "g", "h"):
+        counted[name] = len(counted) + 1
+    return counted
+
+
+def slowness() -> float:
+    """How much slower this machine is now than the one the bounds were set on; never less than 1."""
+    return max(1.0, MICRO * best_s(yardstick, calls=CALLS) / YARDSTICK_US)
 
 
 def cases() -> dict[str, tuple[Job | None, Command]]:

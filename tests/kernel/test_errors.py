@@ -8,8 +8,9 @@ from detent.audit import check_job
 from detent.errors import InvalidArgument
 from detent.kernel import Error, parse
 from detent.kernel.command import Cancel, Fail, Schedule
-from detent.kernel.failure import ERROR_CLASSES, MESSAGE_CHARS_MAX, TYPE_CHARS_MAX, Category
+from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX, Category
 from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle.words import ERROR_CLASSES
 from detent.lifecycles import CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
 from tests.driving import Life
 

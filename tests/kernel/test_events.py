@@ -409,7 +409,7 @@ def test_every_event_has_the_fields_of_the_schema(name: str, story: list[Step]) 
     life = live(ready(name), [("claim", 0.0), *story])
 
     for event in life.events:
-        assert event.id == f"job-1:{event.rev}"
+        assert event.id == f"default:job-1:{event.rev}"
         assert (event.tenant, event.job_id, event.version) == ("default", "job-1", 1)
         assert event.type in {*VOCABULARY[name].values(), *HEARTBEATS[name]}
         assert event.at >= START

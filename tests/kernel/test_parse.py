@@ -408,7 +408,7 @@ def test_whatever_parses_can_be_decided_in_any_state(asked: tuple[str, dict[str,
 
 def assert_decidable(job: Job, command: Command, now: int) -> None:
     lifecycle = lifecycle_of(job.spec.lifecycle)
-    for receipt in (None, Receipt("r", "another digest", 1)):
+    for receipt in (None, Receipt("r", "another digest", "j", 1)):
         try:
             answer = decide(lifecycle, job, command, now, receipt=receipt)
         except InvalidArgument:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from detent.audit import check_job
 from detent.errors import Refused
 from detent.kernel import Change, Error, Event, Job
 from detent.kernel.command import Cancel, Claim, Command, Complete, Fail, Release, Renew, Schedule, Start
@@ -105,6 +106,7 @@ def test_same_requests_with_other_content_are_answered_and_logged_alike(
     twin, twin_answers = told(name, BEGUN + story, other, fields)
 
     assert twin_answers == answers
+    assert check_job(life.lifecycle, life.job, life.events, life.notes) == []
     assert without_digests(twin.events) == without_digests(life.events)
     assert [without_content(job) for job in twin.records] == [without_content(job) for job in life.records]
     assert [(note.kind, note.rev, note.at) for note in twin.notes] == [

@@ -57,7 +57,7 @@ def asked(name: str, reasons: tuple[str, ...]) -> Refused:
         fields["expected_rev"] = job.rev - 1
     if "lease_expired" in reasons:
         life.now = job.lease_expires_at or 0
-    receipt = Receipt("r-1", "the digest of something else", job.rev) if "request_conflict" in reasons else None
+    receipt = Receipt("r-1", "the digest of something else", job.id, job.rev) if "request_conflict" in reasons else None
     answer = decide(life.lifecycle, job, Complete(**fields), life.now, receipt=receipt)
     assert isinstance(answer, Refused), f"accepted in spite of {reasons}"
     return answer

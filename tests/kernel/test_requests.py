@@ -224,7 +224,7 @@ FIELDS = [
 def test_same_id_with_other_content_conflicts_first_of_all(verb: str, field: str) -> None:
     command = COMMANDS[verb](**LEAST.get(verb, {}), request_id="r-1")
     life = bring_to("standard", "succeeded")
-    receipt = receipt_of(command, life.job.rev)
+    receipt = receipt_of(life.lifecycle, command, job_id=life.job.id, rev=life.job.rev)
 
     refused = decide(life.lifecycle, life.job, replace(command, **{field: ELSE[field]}), life.now, receipt=receipt)
 
@@ -238,7 +238,13 @@ def test_same_content_is_a_repeat_even_where_the_verb_is_illegal_by_now(verb: st
     command = COMMANDS[verb](**LEAST.get(verb, {}), request_id="r-1")
     life = bring_to("standard", "succeeded")
 
-    again = decide(life.lifecycle, life.job, command, life.now, receipt=receipt_of(command, 1))
+    again = decide(
+        life.lifecycle,
+        life.job,
+        command,
+        life.now,
+        receipt=receipt_of(life.lifecycle, command, job_id=life.job.id, rev=1),
+    )
 
     assert again == Change(life.job, (), answer="repeat")
 

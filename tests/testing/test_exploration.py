@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from detent.lifecycle import Lifecycle
 from detent.lifecycles import BUILT_IN, CONTRACT, DOCUMENT, STANDARD
-from detent.testing.explore import Report, explore
+from detent.testing.explore import POLICY, Report, explore
 from detent.testing.sabotage import SABOTAGE
 
 SAFETY = ("ALL-01", "ALL-02", "ALL-03", "ALL-04", "ALL-05", "ALL-06", "ALL-07", "ALL-08", "ALL-09", "ALL-10")
@@ -41,6 +42,14 @@ def test_no_history_of_one_job_breaks_an_invariant_or_gets_stuck(name: str, show
     assert report.states > 2_000
 
 
+@pytest.mark.requirement("CON-01", "CON-08")
+def test_no_history_with_reclaim_breaks_an_invariant(show: Callable[[object], None]) -> None:
+    report = explore(CONTRACT, workers=2, faults=1, policy=replace(POLICY, reclaim=True))
+
+    show(f"with reclaim, {summary(report)}")
+    assert report.counterexample is None, str(report.counterexample)
+
+
 @pytest.mark.requirement("ALL-01", "ALL-05", "ALL-08")
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_no_history_of_claims_on_two_jobs_breaks_an_invariant(name: str, show: Callable[[object], None]) -> None:
@@ -59,6 +68,7 @@ NOTICED: Final[dict[str, set[str]]] = {
     "the revision check": {"I1"},
     "the owner check": {"I6"},
     "the lease check": {"I6"},
+    "the lease check at the write": {"I6"},
     "the event of a move": {"I3"},
     "the single event": {"I1"},
     "the crash budget": {"I9"},

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 
 from detent.kernel import Error
 from detent.kernel.command import Cancel, Fail, Release, Submit
-from detent.kernel.failure import FINAL_CLASSES, KNOWN_TYPES
+from detent.kernel.failure import FINAL_CLASSES
 from detent.lifecycle import Policy, Retry
+from detent.lifecycle.words import KNOWN_TYPES
 from detent.lifecycles import DOCUMENT
 from detent.wire.document import Metadata, metadata_of
 from tests.driving import Life, Step, live, steps

@@ -36,7 +36,7 @@ def test_event_has_the_nine_fields_of_the_schema() -> None:
     life.claim()
 
     assert plain(event_of(life.events[-1])) == {
-        "id": "job-1:2",
+        "id": "default:job-1:2",
         "job_id": "job-1",
         "type": "job_claimed",
         "ts": "2025-02-01T16:00:01.623456Z",

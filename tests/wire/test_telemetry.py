@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from detent.errors import InvalidArgument
 from detent.kernel import Event, Job, Note, parse
 from detent.kernel.command import Cancel, Renew
-from detent.kernel.failure import KNOWN_TYPES, SYSTEM_TYPES
+from detent.kernel.failure import SYSTEM_TYPES
 from detent.kernel.job import Progress
 from detent.lifecycle import Policy
+from detent.lifecycle.words import KNOWN_TYPES
 from detent.lifecycles import ENGINE
 from detent.wire.telemetry import JobFailed, Telemetry, telemetry_of
 from tests.driving import Life, Step, live, steps

@@ -62,7 +62,7 @@ class Fact(Struct):
     def event(self, event: Event) -> None:
         if event.rev == 1:
             self.born_of = event.request_id
-            self.is_rerun = bool(event.changes.get("retries"))
+            self.is_rerun = event.changes.get("rerun_of") is not None
         if event.verb == "claim" and event.request_id is not None:
             self.claimed_by[event.request_id] = event.rev
         if event.verb in ("request_cancel", "cancel"):

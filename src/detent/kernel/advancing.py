@@ -37,7 +37,8 @@ def advance(draft: Draft, *, checkpoint: Blob | None = None, result: Blob = NULL
 def schedule(draft: Draft, command: Schedule) -> Change | None:
     """Record the policy's verdict; a job without one is not claimable. None where deny is not declared."""
     leg = draft.route.leg
-    due = None if command.verdict in ("hold", "deny") else _first_due(draft, "ready", command.delay_s)
+    delay_s = command.delay_s if command.verdict == "throttle" else 0
+    due = None if command.verdict in ("hold", "deny") else _first_due(draft, "ready", delay_s)
     columns = bookkeeping.wait(draft.job, leg.state, draft.now, due=due, claimable=due is not None)
     columns |= {"verdict": command.verdict, "rule": command.rule}
     said = {"verdict": command.verdict, "rule": command.rule}

@@ -14,10 +14,14 @@ Answer = Literal["applied", "repeat", "duplicate", "unchanged", "noted"]
 
 
 class Receipt(Struct, frozen=True, gc=False):
-    """What is remembered of a request that was carried out, so that a repeat of it can be told from another one."""
+    """What is remembered of a request that was carried out, so that a repeat of it can be told from another one.
+
+    A repeat answers with the job it names: for a rerun that is the new one.
+    """
 
     request_id: str
     digest: str
+    job_id: str
     rev: int
 
 

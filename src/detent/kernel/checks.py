@@ -11,8 +11,8 @@ from detent.lifecycle.table import Route
 from detent.lifecycle.words import ROLES, SYSTEM, WORKING
 
 _ROLES: Final = frozenset(ROLES)
-# Verbs that need no revision even where the lifecycle demands one: their caller has not read the job yet.
-_UNREAD: Final = frozenset({"claim"})
+# What needs no revision even where the lifecycle demands one: who claims has not read the job, and progress is no move.
+_NO_REV: Final = frozenset({"claim", "progress"})
 
 
 def role_of(route: Route, job: Job, command: Command) -> str:
@@ -42,7 +42,7 @@ def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Ro
         return "wrong_actor"  # its budget is used up; the system must not send it round again
     is_owner_asked = route.owner_only and role in WORKING
     if command.expected_rev is None:
-        if lifecycle.requires_rev and verb not in _UNREAD:
+        if lifecycle.requires_rev and verb not in _NO_REV:
             return "rev_required"
         if is_owner_asked and command.attempt is None and job.owner is not None:
             return "fence_required"

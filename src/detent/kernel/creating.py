@@ -19,6 +19,7 @@ def create(
     role: str,
     submit: bool = False,
     retries: int = 0,
+    rerun_of: str | None = None,
     cause: str | None = None,
 ) -> Change:
     """The first event of a job, and the second if it is submitted at once."""
@@ -30,6 +31,8 @@ def create(
     columns = _enter(draft, route)
     columns["created_at"] = now
     columns["retries"] = retries
+    if rerun_of is not None:
+        columns["rerun_of"] = rerun_of
     columns["payload_digest"] = digest(spec.payload)
     draft.move("enqueue", route.leg, columns, cause=cause, payload={"kind": spec.kind, "queue": spec.queue})
     if submit:
@@ -40,7 +43,9 @@ def create(
 
 def _submit(draft: Draft, cause: str | None) -> None:
     onward = draft.route_of("submit")
-    if onward is not None and onward.default_role in onward.roles:
+    if onward is None or onward.leg.state.phase not in ("ready", "parked"):
+        return  # a submit that ends the job brings a result; it has to be asked for
+    if onward.default_role in onward.roles:
         draft.move("submit", onward.leg, _enter(draft, onward), role=onward.default_role, cause=cause)
 
 

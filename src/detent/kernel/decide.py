@@ -14,7 +14,7 @@ from detent.kernel.command import Cancel, Command, Enqueue, Rerun
 from detent.kernel.creating import create, enqueue_role, spec_of
 from detent.kernel.draft import Draft
 from detent.kernel.job import Job, Spec
-from detent.kernel.notes import amendment, is_late
+from detent.kernel.notes import amendment, is_amendment
 from detent.kernel.repeating import is_repeat, is_settled, receipt_of
 from detent.kernel.rerunning import rerun
 from detent.lifecycle import Lifecycle
@@ -60,7 +60,8 @@ def decide(
     """What happens to this job on this command at this moment: a change to write, or a refusal that writes nothing.
 
     `job` is None for an enqueue, unless its id or its dedupe key is taken: then it is the job that has it.
-    `random`, from 0 to 1, is the jitter's share. `receipt` is what is remembered of the command's request id.
+    `random`, from 0 to 1, is the jitter's share. `receipt` is what is remembered of the command's request id; with it
+    `job` is the job that it names.
     """
     if receipt is not None and job is not None:
         return _repeat(lifecycle, job, command, receipt)
@@ -83,7 +84,7 @@ def decide(
     change = RULES[route.verb](Draft(lifecycle, job, job, command, route, role, now, random), command)
     if change is None:
         return refuse(lifecycle, job, command, "illegal_move", route)
-    return change if command.request_id is None else _remembered(change, command)
+    return change if command.request_id is None else _remembered(lifecycle, change, command)
 
 
 def refuse(lifecycle: Lifecycle, job: Job, command: Command, code: str, route: Route | None = None) -> Refused:
@@ -92,7 +93,8 @@ def refuse(lifecycle: Lifecycle, job: Job, command: Command, code: str, route: R
         job_id=job.id,
         verb=command.verb,
         state=job.state,
-        allowed=lifecycle.table.allowed[job.state],
+        # An enqueue may meet a job of another lifecycle, of which this one knows nothing.
+        allowed=lifecycle.table.allowed.get(job.state, ()),
         lifecycle=lifecycle.name,
         detail=_detail(job, code, route),
     )
@@ -117,7 +119,7 @@ def _wrong_lifecycle(lifecycle: Lifecycle, job: Job) -> InvalidArgument:
 
 def _repeat(lifecycle: Lifecycle, job: Job, command: Command, receipt: Receipt) -> Change | Refused:
     """The same request again answers with the job as it is now; another one under its id is refused."""
-    if not is_repeat(receipt, command):
+    if not is_repeat(lifecycle, command, receipt):
         return refuse(lifecycle, job, command, "request_conflict")
     return Change(job, (), answer="repeat")
 
@@ -125,16 +127,13 @@ def _repeat(lifecycle: Lifecycle, job: Job, command: Command, receipt: Receipt) 
 def _undeclared(lifecycle: Lifecycle, job: Job, command: Command, now: int) -> Change | Refused:
     """No such verb from this state. It may still be a rerun, a repeat that settles, or an accepted amendment."""
     if isinstance(command, Rerun) and job.is_ended:
-        return _remembered(rerun(lifecycle, job, command, now), command)
-    if lifecycle.settles_repeats and is_settled(lifecycle, job, command):
-        return _remembered(Change(job, (), answer="unchanged"), command)
-    if (
-        job.is_ended
-        and job.spec.policy.accept_amendments
-        and is_late(job, command)
-        and command.worker == job.last_owner
-    ):
-        return _remembered(Change(job, (), answer="noted", notes=(amendment(job, command, now),)), command)
+        if command.expected_rev not in (None, job.rev):
+            return refuse(lifecycle, job, command, "stale_rev")
+        return _remembered(lifecycle, rerun(lifecycle, job, command, now), command)
+    if lifecycle.settles_repeats and is_settled(lifecycle, job, command, now):
+        return _remembered(lifecycle, Change(job, (), answer="unchanged"), command)
+    if is_amendment(job, command):
+        return _remembered(lifecycle, Change(job, (), answer="noted", notes=(amendment(job, command, now),)), command)
     return refuse(lifecycle, job, command, "illegal_move")
 
 
@@ -150,12 +149,14 @@ def _enqueue(lifecycle: Lifecycle, existing: Job | None, command: Command, now: 
         check_policy(lifecycle, command.policy)
     if existing is None:
         return _remembered(
-            create(lifecycle, spec_of(lifecycle, command), command, now, role=role, submit=command.submit), command
+            lifecycle,
+            create(lifecycle, spec_of(lifecycle, command), command, now, role=role, submit=command.submit),
+            command,
         )
     if existing.id != command.job_id:
-        return _remembered(Change(existing, (), answer="duplicate"), command)
+        return _remembered(lifecycle, Change(existing, (), answer="duplicate"), command)
     if lifecycle.settles_repeats and _is_same_job(existing, spec_of(lifecycle, command)):
-        return _remembered(Change(existing, (), answer="unchanged"), command)
+        return _remembered(lifecycle, Change(existing, (), answer="unchanged"), command)
     return refuse(lifecycle, existing, command, "job_exists")
 
 
@@ -170,6 +171,7 @@ def _refuse_enqueue(lifecycle: Lifecycle, command: Enqueue, code: str, detail: s
     )
 
 
-def _remembered(change: Change, command: Command) -> Change:
-    receipt = receipt_of(command, change.before.rev + len(change.events))
+def _remembered(lifecycle: Lifecycle, change: Change, command: Command) -> Change:
+    rev = change.before.rev + len(change.events)
+    receipt = receipt_of(lifecycle, command, job_id=change.before.id, rev=rev)
     return change if receipt is None else replace(change, receipt=receipt)

@@ -63,7 +63,7 @@ def end_failure(
     ended["error_digest"] = digest_of(final)
     draft.move(
         verb, leg, ended, role=role, cause=cause or describe(final), payload={"error": _told(final)} | (said or {}),
-        values=(values or {}) | {"error": final, "last_error": final},
+        values={"error": final, "last_error": final} | (values or {}),
     )  # fmt: skip
 
 

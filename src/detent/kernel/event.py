@@ -38,7 +38,7 @@ class Event(Struct, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def id(self) -> str:
-        return f"{self.job_id}:{self.rev}"
+        return f"{self.tenant}:{self.job_id}:{self.rev}"
 
 
 class Note(Struct, frozen=True, gc=False, omit_defaults=True):

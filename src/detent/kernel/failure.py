@@ -5,7 +5,8 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 from msgspec.structs import replace
 
-ErrorClass = Literal["ValidationError", "TransientError", "PermanentError", "LeaseConflictError"]
+from detent.lifecycle.words import KNOWN_TYPES
+
 ReasonCode = Literal[
     "parse_error", "validation_failed", "dependency_unavailable", "timeout", "exhausted_retries",
     "policy_violation", "infrastructure_failure", "compensation_failed",
@@ -13,7 +14,6 @@ ReasonCode = Literal[
 Stage = Literal["fetch", "input", "exec", "output", "commit"]
 Category = Literal["validation", "queue", "engine", "system", "cancelled", "denied"]
 
-ERROR_CLASSES: Final[tuple[str, ...]] = get_args(ErrorClass)
 REASON_CODES: Final[tuple[str, ...]] = get_args(ReasonCode)
 STAGES: Final[tuple[str, ...]] = get_args(Stage)
 TYPE_CHARS_MAX: Final = 255
@@ -21,21 +21,6 @@ MESSAGE_CHARS_MAX: Final = 8_192
 # What a worker may say of its own failure; the other categories are the kernel's to give.
 REPORTABLE: Final = frozenset({"validation", "engine", "system"})
 
-# Types every worker may report without configuring anything. What is in no table is retryable: most faults pass.
-KNOWN_TYPES: Final[dict[str, ErrorClass]] = {
-    "ValidationError": "ValidationError",
-    "TransientError": "TransientError",
-    "PermanentError": "PermanentError",
-    "LeaseConflictError": "LeaseConflictError",
-    "TransientSystemError": "TransientError",
-    "DeadlineExceeded": "TransientError",
-    "QueueOverload": "TransientError",
-    "DependencyUnavailable": "TransientError",
-    "InvalidInput": "ValidationError",
-    "PermanentTimeout": "PermanentError",
-    "ConfigurationError": "PermanentError",
-    "ResourceLimitExceeded": "PermanentError",
-}
 FINAL_CLASSES: Final = frozenset({"ValidationError", "PermanentError"})
 # Faults of the machine or the network rather than of the work itself.
 SYSTEM_TYPES: Final = frozenset(
@@ -79,7 +64,7 @@ def class_of(error_type: str, mapped: dict[str, str]) -> str:
     """The user's mapping wins over ours; an unmapped type is transient."""
     known = mapped.get(error_type)
     if known is not None:
-        return KNOWN_TYPES.get(known, known)
+        return KNOWN_TYPES[known]
     return KNOWN_TYPES.get(error_type, "TransientError")
 
 

@@ -50,6 +50,8 @@ class Job(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
 
     spec: Spec
 
+    rerun_of: str | None = None  # the job that this one runs again
+
     # where it is
     state: str
     phase: Phase
@@ -117,7 +119,7 @@ class Job(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
 
 # What the log determines: folding a job's events gives exactly these columns.
 FOLDED: Final[tuple[str, ...]] = (
-    "state", "phase", "rev", "attempt",
+    "rerun_of", "state", "phase", "rev", "attempt",
     "owner", "lease_s", "lease_expires_at", "heartbeat_by", "last_owner", "last_lease_expires_at",
     "due_at", "claim_at", "wake_at", "order_at", "deadline_at", "cancel_by",
     "failures", "crashes", "interruptions", "retries", "verdict", "rule", "result_ptr",

@@ -4,6 +4,8 @@ A worker never names the state to go back to. It reports a failure or gives up i
 decided in `lost`, from the error's class, the budget, and what the lifecycle declares.
 """
 
+from typing import Any
+
 from detent.kernel import bookkeeping
 from detent.kernel.advancing import imply_start, keep_checkpoint
 from detent.kernel.change import Change
@@ -22,11 +24,12 @@ def fail(draft: Draft, command: Fail) -> Change | None:
     if draft.route.implied is not None:
         imply_start(draft, draft.route.implied)
     error = bounded(command.error)
+    said = None if command.execution_ms is None else {"execution_ms": command.execution_ms}
     back = draft.route_of("retry")
     if back is not None and is_retryable(error.type, draft.job.spec.policy.error_classes):
         role = draft.role if draft.role in back.by else back.default_role
-        return lose(draft, back, Loss("failure", error), role=role)
-    return _fail_finally(draft, error, command.execution_ms)
+        return lose(draft, back, Loss("failure", error, said=said), role=role)
+    return _fail_finally(draft, error, said)
 
 
 def retry(draft: Draft, command: Retry) -> Change | None:
@@ -63,11 +66,10 @@ def requeue(draft: Draft, command: Command) -> Change:
     return draft.done()
 
 
-def _fail_finally(draft: Draft, error: Error, execution_ms: int | None) -> Change:
+def _fail_finally(draft: Draft, error: Error, said: dict[str, Any] | None) -> Change:
     job = draft.job
     counted = {"failures": job.failures + 1} if job.is_leased else None
     category = category_of(error.type, job.spec.policy.error_classes) if job.is_leased else "queue"
-    said = None if execution_ms is None else {"execution_ms": execution_ms}
     end_failure(draft, "fail", draft.route.leg, error, category=category, columns=counted, said=said)
     return draft.done(spawned=rerun_failed(draft, error))
 

@@ -3,6 +3,7 @@
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from detent.kernel import bookkeeping
 from detent.kernel.budget import used_up
@@ -41,15 +42,18 @@ class Loss(Struct, frozen=True):
     error: Error | None = None
     columns: dict[str, Any] = {}
     values: dict[str, Any] = {}
+    said: dict[str, Any] | None = None
 
 
 def lose(draft: Draft, route: Route, loss: Loss, *, role: str | None = None) -> Change | None:
     """None: the budget is used up, and the role that asks has no move that could end the job."""
-    told = loss.values if loss.error is None else loss.values | {"last_error": loss.error}
-    if is_cancelled_instead(draft, route.verb, loss.columns, told):
-        return draft.done()
     counted = _count(draft.job, loss)
     is_over = loss.error is not None and _is_over(draft.job, loss, counted)
+    told = loss.values if loss.error is None else loss.values | {"last_error": loss.error}
+    # A failure that uses the budget up is final, and a final failure stays what it is.
+    is_final = is_over and loss.kind == "failure"
+    if not is_final and is_cancelled_instead(draft, route.verb, loss.columns, told):
+        return draft.done()
     ending = _ending(draft, route, loss, is_over=is_over)
     if ending is not None:
         return _end(draft, ending, loss, counted, spawns=route.recovery is None)
@@ -97,11 +101,13 @@ def _role_for(draft: Draft, route: Route) -> str | None:
 
 def _end(draft: Draft, ending: _Ending, loss: Loss, counted: dict[str, Any], *, spawns: bool) -> Change:
     assert loss.error is not None, "soundness: only recovery moves answer an interruption"
+    # Why the budget is used up is the kernel's to say, whatever reason the worker had for its own failure.
+    error = replace(loss.error, reason_code=_REASON[loss.kind])
     end_failure(
-        draft, ending.verb, ending.leg, loss.error, category=_category(draft, loss), reason=_REASON[loss.kind],
-        columns=counted, role=ending.role,
+        draft, ending.verb, ending.leg, error, category=_category(draft, loss), columns=counted, role=ending.role,
+        said=loss.said,
     )  # fmt: skip
-    return draft.done(spawned=rerun_failed(draft, loss.error) if spawns else ())
+    return draft.done(spawned=rerun_failed(draft, error) if spawns else ())
 
 
 def _go_back(
@@ -109,13 +115,14 @@ def _go_back(
 ) -> None:
     job = draft.job
     due = None if is_over else draft.now + _delay(draft, leg, loss, counted)
-    claimable = leg.state.phase == "ready" or (job.spec.policy.reclaim and not is_over)
+    can_reclaim = job.spec.policy.reclaim and "claim" in draft.lifecycle.table.routes[leg.state.name]
+    claimable = leg.state.phase == "ready" or (can_reclaim and not is_over)
     columns = bookkeeping.wait(job, leg.state, draft.now, due=due, claimable=claimable) | counted | loss.columns
     values = loss.values
     if loss.error is not None:
         columns["retries"] = job.retries + 1
         values = values | {"last_error": loss.error}
-    draft.move(verb, leg, columns, role=role, cause=describe(loss.error), values=values)
+    draft.move(verb, leg, columns, role=role, cause=describe(loss.error), payload=loss.said, values=values)
 
 
 def _delay(draft: Draft, leg: Leg, loss: Loss, counted: dict[str, Any]) -> int:

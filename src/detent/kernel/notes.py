@@ -12,19 +12,18 @@ from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import EVENT_TYPES, WORKING
 
-# A result refused for one of these came from a worker that had the job and lost it.
-_LATE = frozenset({"illegal_move", "wrong_actor", "not_owner", "lease_expired"})
-
 
 def late_result(job: Job, command: Command, refused: Refused, now: int) -> Note | None:
     """The note that keeps a refused result, when it is one that came too late; None for every other refusal."""
-    if refused.code not in _LATE or not is_late(job, command):
+    if refused.code == "request_conflict" or not is_late(job, command) or _holds_it(job, command, now):
         return None
-    if refused.code == "wrong_actor" and command.role not in (None, *WORKING):
-        return None
-    if refused.code == "illegal_move" and command.worker == job.owner and command.attempt in (None, job.attempt):
-        return None  # it holds the job still, and asked for the wrong thing
     return _note(job, command, "late_result", "job_late_result", _said(command) | {"refused": refused.code}, now)
+
+
+def is_amendment(job: Job, command: Command) -> bool:
+    """A late result that the policy accepts: of the last attempt, from the worker that had it."""
+    is_last = command.worker == job.last_owner and command.attempt in (None, job.attempt)
+    return job.is_ended and job.spec.policy.accept_amendments and is_last and is_late(job, command)
 
 
 def amendment(job: Job, command: Command, now: int) -> Note:
@@ -43,9 +42,16 @@ def compensated(lifecycle: Lifecycle, job: Job, *, by_job_id: str, now: int) -> 
 
 
 def is_late(job: Job, command: Command) -> bool:
-    """A result from a worker for a job that was claimed once and that it no longer holds."""
-    reports = isinstance(command, Complete | Fail) and command.worker is not None
+    """A worker's result for a job that was claimed once, of an attempt that there was."""
+    is_workers = command.worker is not None and command.role in (None, *WORKING)
+    reports = isinstance(command, Complete | Fail) and is_workers
     return reports and job.attempt > 0 and (command.attempt is None or command.attempt <= job.attempt)
+
+
+def _holds_it(job: Job, command: Command, now: int) -> bool:
+    """Whether the lease is the caller's and live: then it asked for the wrong thing, and was not too late."""
+    is_live = job.lease_expires_at is not None and now < job.lease_expires_at
+    return is_live and command.worker == job.owner and command.attempt in (None, job.attempt)
 
 
 def _named(lifecycle: Lifecycle, key: str) -> str:

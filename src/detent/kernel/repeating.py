@@ -12,19 +12,20 @@ from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import ROLES, WORKING
 
 
-def fingerprint(command: Command) -> str:
-    """The content of a request: its verb and arguments, whatever revision and trace it came with."""
-    return digest_of(replace(command, expected_rev=None, request_id=None, trace_id=None))
+def fingerprint(lifecycle: Lifecycle, command: Command) -> str:
+    """The content of a request: lifecycle, verb and arguments, whatever revision and trace it came with."""
+    content = replace(command, expected_rev=None, request_id=None, trace_id=None)
+    return digest_of((lifecycle.name, lifecycle.version, content))
 
 
-def is_repeat(receipt: Receipt, command: Command) -> bool:
-    return receipt.request_id == command.request_id and receipt.digest == fingerprint(command)
+def is_repeat(lifecycle: Lifecycle, command: Command, receipt: Receipt) -> bool:
+    return receipt.request_id == command.request_id and receipt.digest == fingerprint(lifecycle, command)
 
 
-def receipt_of(command: Command, rev: int) -> Receipt | None:
+def receipt_of(lifecycle: Lifecycle, command: Command, *, job_id: str, rev: int) -> Receipt | None:
     if command.request_id is None:
         return None
-    return Receipt(command.request_id, fingerprint(command), rev)
+    return Receipt(command.request_id, fingerprint(lifecycle, command), job_id, rev)
 
 
 def still_held(jobs: list[Job], claimed: dict[str, int], worker: str) -> list[Job]:
@@ -32,7 +33,7 @@ def still_held(jobs: list[Job], claimed: dict[str, int], worker: str) -> list[Jo
     return [job for job in jobs if job.owner == worker and claimed.get(job.id) == job.attempt]
 
 
-def is_settled(lifecycle: Lifecycle, job: Job, command: Command) -> bool:
+def is_settled(lifecycle: Lifecycle, job: Job, command: Command, now: int) -> bool:
     """Whether the job is already where the command would take it, with the same content (DSP-05)."""
     is_there = job.state in _reached_by(lifecycle, command)
     if not is_there or not _may_ask(lifecycle, command):
@@ -40,8 +41,12 @@ def is_settled(lifecycle: Lifecycle, job: Job, command: Command) -> bool:
     match command:
         case Enqueue():
             return False
-        case Claim() | Start():
-            return _is_holder(job, command)
+        case Claim():
+            same = not command.start and command.lease_s in (None, job.lease_s)
+            return same and _is_holder(job, command, now)
+        case Start():
+            is_fenced = command.attempt is not None or command.expected_rev == job.rev
+            return is_fenced and _is_holder(job, command, now)
         case Complete():
             same = (job.result_digest, job.result_ptr) == (digest(command.result), command.result_ptr)
             return same and _was_holder(job, command)
@@ -67,7 +72,8 @@ def _is_same_verdict(job: Job, command: Schedule) -> bool:
         return False
     if job.due_at is None:
         return True
-    return job.due_at == max(job.updated_at + micros(command.delay_s), job.spec.run_at or 0)
+    delay_s = command.delay_s if command.verdict == "throttle" else 0
+    return job.due_at == max(job.updated_at + micros(delay_s), job.spec.run_at or 0)
 
 
 def _is_same_error(kept: Error, told: Error) -> bool:
@@ -75,8 +81,10 @@ def _is_same_error(kept: Error, told: Error) -> bool:
     return (kept.type, kept.message, kept.code) == (told.type, told.message, told.code)
 
 
-def _is_holder(job: Job, command: Command) -> bool:
-    return command.worker is not None and command.worker == job.owner and command.attempt in (None, job.attempt)
+def _is_holder(job: Job, command: Command, now: int) -> bool:
+    """The owner, by a lease that is live: one that woke up too late must not hear that all is well."""
+    is_live = job.lease_expires_at is not None and now < job.lease_expires_at
+    return is_live and command.worker == job.owner and command.attempt in (None, job.attempt)
 
 
 def _was_holder(job: Job, command: Command) -> bool:

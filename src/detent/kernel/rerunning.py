@@ -18,7 +18,7 @@ from detent.lifecycle import Lifecycle
 def rerun(lifecycle: Lifecycle, job: Job, command: Rerun, now: int) -> Change:
     edited = {} if command.payload is None else {"payload": command.payload}
     run_at = now + micros(command.delay_s) if command.delay_s else None
-    return _again(lifecycle, job, command, now, id=command.new_job_id, run_at=run_at, **edited)
+    return _again(lifecycle, job, command, now, retries=0, id=command.new_job_id, run_at=run_at, **edited)
 
 
 def rerun_failed(draft: Draft, error: Error) -> tuple[Change, ...]:
@@ -33,12 +33,13 @@ def rerun_failed(draft: Draft, error: Error) -> tuple[Change, ...]:
         return ()
     run_at = draft.now + micros(retry.delay_s(job.retries + 1, draft.random))
     new_id = derived_id(job.spec.tenant, job.id, draft.events[-1].rev)
-    return (_again(draft.lifecycle, job, draft.command, draft.now, id=new_id, run_at=run_at),)
+    retries = job.retries + 1  # carried on, so that the chain of jobs ends where one job's attempts would
+    return (_again(draft.lifecycle, job, draft.command, draft.now, retries=retries, id=new_id, run_at=run_at),)
 
 
-def _again(lifecycle: Lifecycle, job: Job, command: Command, now: int, **edited: Any) -> Change:
+def _again(lifecycle: Lifecycle, job: Job, command: Command, now: int, *, retries: int, **edited: Any) -> Change:
     """The same spec, policy and all, under a new id, naming where it comes from."""
     spec = replace(job.spec, parent_job_id=job.id, **edited)
     role = lifecycle.table.start.default_role
     cause = command.reason if isinstance(command, Rerun) and command.reason else f"rerun of {job.id}"
-    return create(lifecycle, spec, command, now, role=role, submit=True, retries=job.retries + 1, cause=cause)
+    return create(lifecycle, spec, command, now, role=role, submit=True, retries=retries, rerun_of=job.id, cause=cause)

@@ -1,8 +1,10 @@
 """A lifecycle as data. Making one checks it: a `Lifecycle` that exists is sound."""
 
 from functools import cached_property
+from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from detent.lifecycle.digest import digest_of
 from detent.lifecycle.model import Move, State
@@ -52,6 +54,12 @@ class Lifecycle(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     @cached_property
     def by_name(self) -> dict[str, State]:
         return {state.name: state for state in self.states}
+
+    def policy(self, **settings: Any) -> Policy:
+        """This lifecycle's defaults with some settings changed: `DOCUMENT.policy(lease_s=90)` keeps its retries."""
+        if "lease_s" in settings:
+            settings.setdefault("heartbeat_s", 0)  # that of another lease need not fit into this one
+        return replace(self.defaults, **settings)
 
     def state(self, name: str) -> State:
         """A state by its name or by a name it used to have."""

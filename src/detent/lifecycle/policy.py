@@ -17,6 +17,7 @@ from detent.lifecycle.bounds import (
     check_more_than_zero,
     check_word,
 )
+from detent.lifecycle.words import KNOWN_TYPES
 
 UNIT_S: Final = 1e-6  # the smallest time there is; a shorter wait is none and does not grow
 
@@ -117,7 +118,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
             check_more_than_zero("timeout_s", self.timeout_s)
         for error, kind_ in self.error_classes.items():
             check_word("error_classes", error)
-            check_word("error_classes", kind_)
+            if kind_ not in KNOWN_TYPES:
+                known = ", ".join(KNOWN_TYPES)
+                raise InvalidArgument(f"error_classes maps {error!r} to {kind_!r}; use one of {known}")
         for state, timeout_s in self.timeouts.items():
             check_word("timeouts", state)
             check_more_than_zero(f"timeouts[{state!r}]", timeout_s)

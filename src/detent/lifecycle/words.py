@@ -10,10 +10,13 @@ Verb = Literal[
     "release", "stall", "requeue", "expire", "time_out", "request_cancel", "cancel", "dead_letter",
 ]  # fmt: skip
 
+ErrorClass = Literal["ValidationError", "TransientError", "PermanentError", "LeaseConflictError"]
+
 PHASES: Final[tuple[str, ...]] = get_args(Phase)
 OUTCOMES: Final[tuple[str, ...]] = get_args(Outcome)
 ROLES: Final[tuple[str, ...]] = get_args(Role)
 VERBS: Final[tuple[str, ...]] = get_args(Verb)
+ERROR_CLASSES: Final[tuple[str, ...]] = get_args(ErrorClass)
 
 LEASED: Final = frozenset({"held", "active"})
 # The two roles a worker can act in: any worker, or the one that holds the lease.
@@ -55,4 +58,20 @@ EVENT_TYPES: Final[dict[str, str]] = {
     "dead_letter": "job_dead_lettered",
     "progress": "job_progress",
     "compensated": "job_compensated",
+}
+
+# Types every worker may report without configuring anything. What is in no table is retryable: most faults pass.
+KNOWN_TYPES: Final[dict[str, ErrorClass]] = {
+    "ValidationError": "ValidationError",
+    "TransientError": "TransientError",
+    "PermanentError": "PermanentError",
+    "LeaseConflictError": "LeaseConflictError",
+    "TransientSystemError": "TransientError",
+    "DeadlineExceeded": "TransientError",
+    "QueueOverload": "TransientError",
+    "DependencyUnavailable": "TransientError",
+    "InvalidInput": "ValidationError",
+    "PermanentTimeout": "PermanentError",
+    "ConfigurationError": "PermanentError",
+    "ResourceLimitExceeded": "PermanentError",
 }

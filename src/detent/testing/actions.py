@@ -9,7 +9,7 @@ from detent.kernel.command import Claim, Command, Start
 from detent.kernel.due import due_command
 from detent.testing.machinery import Machinery
 from detent.testing.network import Network, claimable, worker_name
-from detent.testing.words import heard_roles, named, orders, workers_words
+from detent.testing.words import heard_roles, named, orders, words_in_vain, workers_words
 from detent.testing.world import MOMENTS, Message, World, is_outdated
 
 Step = tuple[str, World]
@@ -83,6 +83,9 @@ class Actions:
             message = worker.unanswered
             fresh = world.with_worker(who, worker._replace(unanswered=None))
             yield f"w{who}: asks {message.command.verb} again", self.network.ask(fresh, who, message)
+            if world.faults_left:
+                restarted = worker._replace(unanswered=None, memory=(None,) * len(worker.memory))
+                yield f"w{who} crashes while it waits", _fault(world).with_worker(who, restarted)
             return
         for index, seen in enumerate(worker.memory):
             if seen is None:
@@ -125,7 +128,7 @@ class Actions:
 
     def _try_every_word(self, world: World, index: int, fence: Command, seen: Job | None = None) -> None:
         """Outdated requests are alike, so the search keeps one of them; here it stands for all there could be."""
-        for _, word in self.words:
+        for _, word in words_in_vain(self.words):
             said = replace(word, worker=fence.worker, attempt=fence.attempt, expected_rev=fence.expected_rev)
             self.network.send(world, index, replace(said, request_id=fence.request_id), seen)
 

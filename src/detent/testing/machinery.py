@@ -42,16 +42,25 @@ class Machinery:
         self.violations: list[Violation] = []
 
     def ask(self, job: Job, seen: Job | None, command: Command, now: int, receipt: Receipt | None) -> Change | Refused:
-        """As a client does it: decide on what it remembers; if that no longer holds, on the record as it is."""
+        """As a client does it: decide on what it remembers; if that no longer holds, on the record as it is.
+
+        The client decided when it last heard of the job, and may have been asleep since; only the register's clock
+        at the moment of the write can tell that its lease is over.
+        """
         if seen is not None and receipt is None:
-            guess = self.decide(self.lifecycle, seen, command, now, None)
-            if isinstance(guess, Change) and self.holds(guess, job, now):
-                return guess
+            early = self.decide(self.lifecycle, seen, command, seen.updated_at, None)
+            if isinstance(early, Change) and early.events and self.holds(early, job, now):
+                # The register makes the times itself: the same change, decided again as of the write.
+                stamped = self.decide(self.lifecycle, seen, command, now, None)
+                return stamped if isinstance(stamped, Change) else early
         return self.decide(self.lifecycle, job, command, now, receipt)
 
-    def write(self, job: Job, command: Command, change: Change) -> Job:
+    def write(self, job: Job, command: Command, change: Change, now: int) -> Job:
         """Apply a change to the register and judge what was written."""
         after = change.job
+        if change.needs_lease and not self._is_in_time(job, now):
+            message = f"'{command.verb}' of {command.worker} written after its lease had ended"
+            self.violations.append(Violation("I6", job.id, job.rev + 1, message))
         columns = {name: getattr(job, name) for name in FOLDED}
         self._judge_call(job, command, change)
         for event in self.log(change):
@@ -59,6 +68,9 @@ class Machinery:
             fold_one(columns, event)
         self.violations += check_row(self.lifecycle, columns, after)
         return after
+
+    def _is_in_time(self, job: Job, now: int) -> bool:
+        return job.lease_expires_at is None or now < job.lease_expires_at
 
     def _judge_call(self, job: Job, command: Command, change: Change) -> None:
         """I6, from the caller's side: what it said it was must be what the record says it is."""

@@ -32,9 +32,11 @@ class Network:
         receipt = self.receipt(world, command)
         answer = self.machinery.ask(job, seen, command, world.now, receipt)
         self.machinery.judge_repeat(job, command, receipt, answer)
-        if isinstance(answer, Refused) or not answer.events:
+        if isinstance(answer, Refused):
             return world, answer
-        after = world.with_job(index, self.machinery.write(job, command, answer))
+        after = world
+        if answer.events:
+            after = world.with_job(index, self.machinery.write(job, command, answer, world.now))
         if answer.receipt is not None:
             after = after._replace(receipts=(*after.receipts, (answer.receipt.request_id, answer.receipt)))
         return after, answer

@@ -58,6 +58,11 @@ def without_revision_check(change: Change, job: Job, now: int) -> bool:
     return True
 
 
+def without_lease_at_the_write(change: Change, job: Job, now: int) -> bool:
+    """The revision still holds; that the lease ran out since the decision is overlooked."""
+    return change.before.rev == job.rev
+
+
 def lost_event(change: Change) -> tuple[Event, ...]:
     return change.events[:-1]
 
@@ -72,6 +77,7 @@ SABOTAGE: Final[dict[str, Callable[[Lifecycle], Machinery]]] = {
     "the revision check": lambda lifecycle: Machinery(lifecycle, holds=without_revision_check),
     "the owner check": lambda lifecycle: Machinery(lifecycle, decide=without_owner_check),
     "the lease check": lambda lifecycle: Machinery(lifecycle, decide=without_lease_check),
+    "the lease check at the write": lambda lifecycle: Machinery(lifecycle, holds=without_lease_at_the_write),
     "the event of a move": lambda lifecycle: Machinery(lifecycle, log=lost_event),
     "the single event": lambda lifecycle: Machinery(lifecycle, log=doubled_event),
     "the crash budget": lambda lifecycle: Machinery(lifecycle, decide=without_crash_budget),

@@ -13,9 +13,11 @@ from detent.kernel.command import (
     Release,
     Renew,
     ReportProgress,
+    RequestCancel,
     Schedule,
     Stall,
     Start,
+    TimeOut,
     Verdict,
 )
 from detent.kernel.job import Progress
@@ -37,6 +39,7 @@ _WORKERS: Final[tuple[Word, ...]] = (
     ("stall", Stall()),
     ("cancel", Cancel(mode="hard")),
     ("dead_letter", DeadLetter(reason_code="parse_error")),
+    ("time_out", TimeOut()),
     ("progress", ReportProgress(progress=Progress(0.5))),
 )
 
@@ -51,11 +54,16 @@ def workers_words(lifecycle: Lifecycle, *, is_claims_only: bool) -> tuple[Word, 
     return tuple(word for word in _WORKERS if word[1].verb in verbs)
 
 
+def words_in_vain(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """What somebody who lost the job may try. An owner's own request to stop turns out like anybody's, so only here."""
+    return (*words, ("request_cancel", RequestCancel()))
+
+
 def heard_roles(verb: str, by: tuple[str, ...]) -> list[str]:
     """The roles whose word makes a difference of its own; who may say what is tested elsewhere, exhaustively."""
     others = [role for role in by if role not in WORKING]
     if verb == "requeue":
-        return others
+        return [role for role in others if role != "scheduler"]  # it turns out as the reconciler's
     return others[:1] + [role for role in others[1:] if (verb, role) == ("cancel", "reconciler")]
 
 

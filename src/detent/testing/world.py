@@ -117,10 +117,17 @@ def _message_key(message: Message, world: World) -> tuple[Any, ...]:
     if command.request_id is not None and any(name == command.request_id for name, _ in world.receipts):
         return message.to, "repeat", 0, False
     if message.to is None:
-        return -1, command.verb, message.limit, command.request_id is None
+        return -1, _content(command), message.limit, command.request_id is None
     if is_outdated(command, world.jobs[message.to]):
         return message.to, "outdated", 0, False
-    return message.to, command.verb, command.expected_rev is None, command.request_id is None
+    return message.to, _content(command), command.expected_rev is None, command.request_id is None
+
+
+def _content(command: Command) -> str:
+    """The verb, and of its arguments what makes a difference to how it turns out."""
+    error = getattr(command, "error", None)
+    extra = error.type if error is not None else getattr(command, "mode", None) or getattr(command, "start", None)
+    return f"{command.verb} {extra} {command.attempt is None}"
 
 
 def _order(jobs: tuple[Job, ...]) -> int | None:
