@@ -6,7 +6,7 @@ from detent.errors import InvalidArgument, Refused
 from detent.kernel import Change, Error, decide
 from detent.kernel.command import Cancel, Claim, Complete, Enqueue, Fail, ReportProgress, Rerun, Schedule, Start
 from detent.kernel.job import Progress
-from detent.lifecycle import Lifecycle, Policy, Retry
+from detent.lifecycle import Lifecycle, Policy, Retry, State, move
 from detent.lifecycles import CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
 from tests.driving import WORKER, Life
 
@@ -199,3 +199,35 @@ def test_settings_of_a_job_type_start_from_the_lifecycles_own() -> None:
 
     assert policy.retry == DOCUMENT.defaults.retry
     assert (policy.lease_s, policy.heartbeat_s) == (45, 22.5)
+
+
+@pytest.mark.requirement("ALL-17")
+def test_used_up_budget_that_only_parks_a_job_does_not_outlive_a_cancel_request() -> None:
+    waiting = Lifecycle(
+        name="waiting",
+        version=1,
+        states=(
+            State("queued", "ready"),
+            State("running", "active"),
+            State("aside", "parked"),
+            State("done", "ended", "success"),
+            State("off", "ended", "cancelled"),
+        ),
+        moves=(
+            move("-", "enqueue", "queued", by="client"),
+            move("queued", "claim", "running", by="worker"),
+            move("running", "complete", "done", by="owner"),
+            move("running", "stall", "aside", by="system, owner", recovery=True),
+            move("aside", "requeue", "queued", by="system, operator", recovery=True),
+            move("queued, running, aside", "cancel", "off", by="client"),
+        ),
+        on_expiry="stall",
+        on_timeout="stall",
+    )
+    life = Life(waiting, policy=Policy(retry=Retry(max_attempts=1), grace_s=3600))
+    life.claim()
+    life.do(Cancel(mode="soft"))
+
+    life.reconcile()
+
+    assert (life.job.state, life.job.cancel_by) == ("off", None)

@@ -49,12 +49,12 @@ def lose(draft: Draft, route: Route, loss: Loss, *, role: str | None = None) -> 
     """None: the budget is used up, and the role that asks has no move that could end the job."""
     counted = _count(draft.job, loss)
     is_over = loss.error is not None and _is_over(draft.job, loss, counted)
+    ending = _ending(draft, route, loss, is_over=is_over)
+    # A failure that uses the budget up and ends the job is a final one, which stays possible after a cancel request.
+    is_final = ending is not None and is_over and loss.kind == "failure"
     told = loss.values if loss.error is None else loss.values | {"last_error": loss.error}
-    # A failure that uses the budget up is final, and a final failure stays what it is.
-    is_final = is_over and loss.kind == "failure"
     if not is_final and is_cancelled_instead(draft, route.verb, loss.columns, told):
         return draft.done()
-    ending = _ending(draft, route, loss, is_over=is_over)
     if ending is not None:
         return _end(draft, ending, loss, counted, spawns=route.recovery is None)
     leg = route.recovery
