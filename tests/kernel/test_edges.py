@@ -202,7 +202,8 @@ def test_settings_of_a_job_type_start_from_the_lifecycles_own() -> None:
 
 
 @pytest.mark.requirement("ALL-17")
-def test_used_up_budget_that_only_parks_a_job_does_not_outlive_a_cancel_request() -> None:
+@pytest.mark.parametrize("is_failure", [True, False], ids=["failure", "lost lease"])
+def test_used_up_budget_that_only_parks_a_job_does_not_outlive_a_cancel_request(is_failure: bool) -> None:
     waiting = Lifecycle(
         name="waiting",
         version=1,
@@ -211,12 +212,15 @@ def test_used_up_budget_that_only_parks_a_job_does_not_outlive_a_cancel_request(
             State("running", "active"),
             State("aside", "parked"),
             State("done", "ended", "success"),
+            State("lost", "ended", "failure"),
             State("off", "ended", "cancelled"),
         ),
         moves=(
             move("-", "enqueue", "queued", by="client"),
             move("queued", "claim", "running", by="worker"),
             move("running", "complete", "done", by="owner"),
+            move("running", "fail", "lost", by="owner"),
+            move("running", "retry", "aside", by="system", recovery=True),
             move("running", "stall", "aside", by="system, owner", recovery=True),
             move("aside", "requeue", "queued", by="system, operator", recovery=True),
             move("queued, running, aside", "cancel", "off", by="client"),
@@ -228,6 +232,9 @@ def test_used_up_budget_that_only_parks_a_job_does_not_outlive_a_cancel_request(
     life.claim()
     life.do(Cancel(mode="soft"))
 
-    life.reconcile()
+    if is_failure:
+        life.fail("TransientError")
+    else:
+        life.reconcile()
 
     assert (life.job.state, life.job.cancel_by) == ("off", None)
