@@ -12,7 +12,7 @@ In the kernel a `Refused` is returned as a value, because a refusal is an expect
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-# ALL-06: where several reasons apply, the answer is the first of these that does.
+# Where several reasons apply, the answer is the first of these that does; the two that ask for a fence share a place.
 REFUSALS: Final = {
     "request_conflict": "its request id was already used for another request; send new content under a new id",
     "illegal_move": "the lifecycle declares no such verb from this state",

@@ -22,6 +22,7 @@ def _answer(lifecycle: Lifecycle, job: Job) -> tuple[str, str]:
     if job.is_leased and (job.deadline_at is None or _orphaned_at(job) < job.deadline_at):
         return lifecycle.on_expiry, f"no heartbeat from {job.owner}"
     if job.phase == "parked" and job.due_at is not None:
+        # Its time limit, if it has one, starts to run only then, so it cannot have fallen due before.
         return "requeue", "wait is over"
     return lifecycle.on_timeout, f"time in '{job.state}' is over"
 

@@ -4,7 +4,8 @@
     report = explore(STANDARD, jobs=2)    # 2 jobs, for what only claims can get wrong
 
 A report without a counterexample means: no sequence of calls, crashes, pauses, duplicates, lost replies, expiries,
-cancels and time limits within these bounds breaks an invariant, and from every world an end can be reached.
+cancels and time limits within these bounds breaks an invariant, and from every world an end can be reached. Time
+passes in jumps from one moment that the policy sets to the next; what happens between two of them is not searched.
 """
 
 from collections import deque
