@@ -5,6 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from detent.kernel.event import Event
+from detent.kernel.fold import fold_one
 from detent.lifecycle import Lifecycle, Policy, State
 from detent.lifecycle.table import Route
 
@@ -30,11 +31,8 @@ class Step(Struct, frozen=True, gc=False):
 
 
 def step_of(lifecycle: Lifecycle, before: Columns, event: Event, policy: Policy, run_at: int | None) -> Step:
-    # As `fold_one` does it, on a copy.
-    after = before | event.changes
-    after["rev"] = event.rev
-    after["state"] = event.to_state
-    after["updated_at"] = event.at
+    after = dict(before)
+    fold_one(after, event)
     last = before["updated_at"]
     return Step(
         lifecycle, policy, before, after, event, _declared(lifecycle, event), lifecycle.by_name.get(event.to_state),
