@@ -4,7 +4,8 @@
     ├── Refused             a verb the job's lifecycle or its present record does not allow; changes nothing
     ├── NotFound            no such job, or no such lifecycle, in this tenant
     ├── InvalidArgument     a command or a setting that could never be accepted, whatever the job
-    └── LifecycleError      a lifecycle whose declaration does not hold together
+    ├── LifecycleError      a lifecycle whose declaration does not hold together
+    └── StoreError          the store cannot be used, or could not write; nothing was acknowledged
 
 In the kernel a `Refused` is returned as a value, because a refusal is an expected answer there; the client raises it.
 """
@@ -24,6 +25,7 @@ REFUSALS: Final = {
     "stale_rev": "the job has moved since you read it; read it again and decide anew",
     "not_due": "its time has not come",
     "job_exists": "a job of this id exists already; choose another id",
+    "queue_full": "its queue holds as many waiting jobs as it may; try again later, or raise the limit of the queue",
 }
 
 # Every code of an `InvalidArgument` of a command or a message; those of settings are in lifecycle/bounds.py.
@@ -43,6 +45,32 @@ ARGUMENT_ERRORS: Final = {
     "status_not_reportable": "a status that is not for the sender to report",
     "worker_required": "a result that does not say whose it is",
     "contradictory_result": "a result that claims success and failure at once",
+    "value_not_json": "a payload, result or checkpoint that JSON cannot hold: NaN, a lone surrogate, an unknown type",
+    "value_too_large": "a payload, result or checkpoint with more bytes than the codec allows",
+    "value_too_deep": "a payload, result or checkpoint nested deeper than the codec allows",
+    "value_unreadable": "a payload, result or checkpoint that this client's codec cannot read",
+    "bad_url": "an address that names no store this program can open",
+    "bad_cursor": "a cursor that no listing gave out",
+    "bad_transaction": "a tx= that is no open transaction of this store",
+    "blocking_call": "a blocking call on the thread of a running event loop",
+    "not_connected": "a client that was not opened, or is closed",
+}
+
+# Every code of a `StoreError`. After store_io and store_full the outcome of what was under way is not known.
+STORE_ERRORS: Final = {
+    "store_locked": "another process or transaction kept the store's write lock for longer than the wait allows",
+    "store_read_only": "the file, or its folder, cannot be written",
+    "store_full": "no space is left where the store lives",
+    "store_corrupt": "the file is damaged, or is no store",
+    "store_io": "reading or writing failed in the operating system",
+    "store_unavailable": "the file cannot be opened or created",
+    "store_moved": "the file was removed or replaced while it was open",
+    "schema_newer": "the store was migrated by a newer program than this one",
+    "schema_changed": "the store has a migration whose content is not this program's",
+    "second_library": "another SQLite library in this process has the same file open",
+    "library_too_old": "the SQLite library has a known bug that can corrupt a store",
+    "forked": "the client was opened before a fork and is used after it",
+    "guard_refused": "the store's own constraints refused a write that was decided; this is a bug of Detent's",
 }
 
 
@@ -77,6 +105,9 @@ class Refused(DetentError):
     def __str__(self) -> str:
         allowed = ", ".join(self.allowed) or "none"
         why = self.detail or REFUSALS[self.code]
+        if self.state is None:
+            about = f" of job {self.job_id}" if self.job_id else ""
+            return f"'{self.verb}'{about} refused ({self.code}): {why}"
         return (
             f"job {self.job_id} is '{self.state}'; '{self.verb}' refused ({self.code}): {why}. "
             f"Allowed now: {allowed}. See: detent lifecycle show {self.lifecycle}"
@@ -108,3 +139,11 @@ class LifecycleError(DetentError):
         self.code = self.problems[0][0]
         lines = "".join(f"\n  - {message} [{code}]" for code, message in self.problems)
         super().__init__(f"lifecycle '{lifecycle}' does not hold together:{lines}")
+
+
+class StoreError(DetentError):
+    """The store itself is in trouble. What was acknowledged before stands; what raised this was not acknowledged."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code

@@ -83,7 +83,7 @@ class Auditor:
         if lifecycle is None:
             self._events += sum(1 for _ in events)
             name = f"{job.spec.lifecycle} v{job.spec.lifecycle_version}"
-            self._found([Violation("I2", job.id, None, f"it follows {name}, which is not known here")])
+            self.found([Violation("I2", job.id, None, f"it follows {name}, which is not known here")])
             return
         self._check(lifecycle, job, events, notes)
 
@@ -97,33 +97,33 @@ class Auditor:
         if self._ledger is not None:
             self._ledger.drained_at = drained_at
             for check in CALL_CHECKS.values():
-                self._found(check(self._ledger))
+                self.found(check(self._ledger))
         for what, counted, seen in (("jobs", jobs, self._jobs), ("events", events, self._events)):
             if counted not in (None, seen):
-                self._found([Violation("I3", "", None, f"the store counts {counted} {what}; {seen} were there")])
+                self.found([Violation("I3", "", None, f"the store counts {counted} {what}; {seen} were there")])
         return Report(self._jobs, self._events, tuple(self._kept), dict(self._counts))
 
     def _check(self, lifecycle: Lifecycle, job: Job, events: Iterable[Event], notes: Iterable[Note]) -> None:
         check = JobCheck(lifecycle, job, slack_us=self._slack_us, requests_kept_us=self._requests_kept_us)
         fact = None if self._ledger is None else self._ledger.open(job)
         for event in events:
-            self._found(check.event(event))
+            self.found(check.event(event))
             if fact is not None:
                 fact.event(event)
         self._events += check.events
-        self._found(check.finish(notes, now=self._now))
+        self.found(check.finish(notes, now=self._now))
         if self._ledger is None:
-            self._found(Violation("I12", job.id, doubled.rev, str(doubled)) for doubled in check.doubled)
+            self.found(Violation("I12", job.id, doubled.rev, str(doubled)) for doubled in check.doubled)
         else:
             self._ledger.doubled += check.doubled
 
     def _orphans(self, events: Iterable[Event], notes: Iterable[Note]) -> None:
         for event in events:
             self._events += 1
-            self._found([Violation("I3", event.job_id, event.rev, f"an event '{event.verb}' without a record")])
-        self._found(Violation("I3", note.job_id, note.rev, f"a note '{note.kind}' without a record") for note in notes)
+            self.found([Violation("I3", event.job_id, event.rev, f"an event '{event.verb}' without a record")])
+        self.found(Violation("I3", note.job_id, note.rev, f"a note '{note.kind}' without a record") for note in notes)
 
-    def _found(self, violations: Iterable[Violation]) -> None:
+    def found(self, violations: Iterable[Violation]) -> None:
         for violation in violations:
             self._counts[violation.invariant] += 1
             if len(self._kept) < self._violations_max:

@@ -38,7 +38,10 @@ class Command(Struct, frozen=True, kw_only=True, tag_field="verb", tag=_snake, f
 
 
 class Enqueue(Command, frozen=True):
-    """Create a job. `submit` also submits it where the lifecycle has that verb, in the same change."""
+    """Create a job. `submit` also submits it where the lifecycle has that verb, in the same change.
+
+    `delay_s`: not before so long from now, as the store's clock has it. With `run_at` too, the later one counts.
+    """
 
     job_id: str
     kind: str
@@ -58,6 +61,7 @@ class Enqueue(Command, frozen=True):
     adapter_id: str | None = None
     env: dict[str, str] = {}
     submit: bool = False
+    delay_s: float = 0.0
 
 
 class Submit(Command, frozen=True):

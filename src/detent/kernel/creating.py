@@ -2,6 +2,7 @@
 
 from detent.kernel import bookkeeping
 from detent.kernel.change import Change
+from detent.kernel.clock import micros
 from detent.kernel.command import Command, Enqueue
 from detent.kernel.digest import digest
 from detent.kernel.draft import Draft
@@ -49,10 +50,13 @@ def _submit(draft: Draft, cause: str | None) -> None:
         draft.move("submit", onward.leg, _enter(draft, onward), role=onward.default_role, cause=cause)
 
 
-def spec_of(lifecycle: Lifecycle, command: Enqueue) -> Spec:
+def spec_of(lifecycle: Lifecycle, command: Enqueue, now: int) -> Spec:
+    run_at = command.run_at
+    if command.delay_s:
+        run_at = max(run_at or 0, now + micros(command.delay_s))
     return Spec(  # by position, in the order of the fields: half the time of keywords, on every enqueue
         command.job_id, command.kind, lifecycle.name, lifecycle.version, command.policy or lifecycle.defaults,
-        command.tenant, command.queue, command.priority, command.payload, command.run_at, command.dedupe_key,
+        command.tenant, command.queue, command.priority, command.payload, run_at, command.dedupe_key,
         command.correlation_id or command.job_id, command.trace_id, command.parent_job_id, command.workflow_id,
         command.step_index, command.topic, command.context_ptr, command.adapter_id, command.env,
     )  # fmt: skip

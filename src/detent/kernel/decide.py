@@ -150,12 +150,12 @@ def _enqueue(lifecycle: Lifecycle, existing: Job | None, command: Command, now: 
     if existing is None:
         return _remembered(
             lifecycle,
-            create(lifecycle, spec_of(lifecycle, command), command, now, role=role, submit=command.submit),
+            create(lifecycle, spec_of(lifecycle, command, now), command, now, role=role, submit=command.submit),
             command,
         )
     if existing.id != command.job_id:
         return _remembered(lifecycle, Change(existing, (), answer="duplicate"), command)
-    if lifecycle.settles_repeats and _is_same_job(existing, spec_of(lifecycle, command)):
+    if lifecycle.settles_repeats and _is_same_job(existing, spec_of(lifecycle, command, now)):
         return _remembered(lifecycle, Change(existing, (), answer="unchanged"), command)
     return refuse(lifecycle, existing, command, "job_exists")
 

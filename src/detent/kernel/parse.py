@@ -36,12 +36,17 @@ CHOICES: Final = {
 PRIORITY_MAX: Final = 1_000
 ENV_ENTRIES_MAX: Final = 64
 # Fields that name something: short, printable, and safe in any store, log and bus subject.
-NAMES: Final = (
+NAMES: Final[tuple[str, ...]] = (
     "job_id", "new_job_id", "kind", "tenant", "queue", "actor", "worker", "request_id", "trace_id", "dedupe_key",
     "correlation_id", "parent_job_id", "workflow_id", "topic", "adapter_id", "rule",
 )  # fmt: skip
 TEXTS: Final = {"reason": REASON_CHARS_MAX, "context_ptr": POINTER_CHARS_MAX, "result_ptr": POINTER_CHARS_MAX}
-COUNTS: Final = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms")
+COUNTS: Final[tuple[str, ...]] = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms")
+# Which of these fields a command has, so that checking one asks for no others.
+_FIELDS: Final = {kind: frozenset(kind.__struct_fields__) for kind in COMMANDS.values()}
+_NAMES: Final = {kind: tuple(name for name in NAMES if name in own) for kind, own in _FIELDS.items()}
+_COUNTS: Final = {kind: tuple(name for name in COUNTS if name in own) for kind, own in _FIELDS.items()}
+_TEXTS: Final = {kind: tuple(pair for pair in TEXTS.items() if pair[0] in own) for kind, own in _FIELDS.items()}
 
 
 def parse(verb: str, arguments: dict[str, Any]) -> Command:
@@ -67,17 +72,18 @@ def _choices(message: str) -> str:
 
 
 def check_command(command: Command) -> None:
-    for name in NAMES:
-        value = getattr(command, name, None)
+    kind = type(command)
+    for name in _NAMES[kind]:
+        value = getattr(command, name)
         if value is not None:
             check_name(name, value)
-    for name in COUNTS:
-        value = getattr(command, name, None)
+    for name in _COUNTS[kind]:
+        value = getattr(command, name)
         count_max = MOMENT_MAX if name == "run_at" else COUNT_MAX
         if value is not None and not 0 <= value <= count_max:
             raise InvalidArgument(f"{name} is {_shown(value)}; use 0 to {count_max}")
-    for name, chars_max in TEXTS.items():
-        value = getattr(command, name, None)
+    for name, chars_max in _TEXTS[kind]:
+        value = getattr(command, name)
         if value is not None:
             check_text(name, value, chars_max)
     _check_own_fields(command)
@@ -119,6 +125,7 @@ def _check_own_fields(command: Command) -> None:
             if abs(command.priority) > PRIORITY_MAX:
                 raise InvalidArgument(f"priority is {_shown(command.priority)}; use {-PRIORITY_MAX} to {PRIORITY_MAX}")
             _check_env(command.env)
+            check_at_least("delay_s", command.delay_s, 0)
         case Fail() | Retry():
             _check_error(command.error)
         case DeadLetter():

@@ -23,6 +23,9 @@ class Registry:
             message = f"version {version} is known with other content; make this one version {version + 1}"
             raise LifecycleError(lifecycle.name, [problem("lifecycle_conflict", message)])
 
+    def knows(self, name: str) -> bool:
+        return any(known == name for known, _ in self._known)
+
     def get(self, name: str, version: int | None = None) -> Lifecycle:
         """The named version, or the latest."""
         versions = [known for key, known in self._known.items() if key[0] == name and version in (None, key[1])]

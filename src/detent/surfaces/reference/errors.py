@@ -1,6 +1,6 @@
 """The page of error codes."""
 
-from detent.errors import ARGUMENT_ERRORS, REFUSALS
+from detent.errors import ARGUMENT_ERRORS, REFUSALS, STORE_ERRORS
 from detent.lifecycle.bounds import SETTING_ERRORS
 from detent.lifecycle.problems import PROBLEMS
 from detent.surfaces.reference.markdown import code, page, section, table
@@ -29,6 +29,12 @@ def error_page() -> str:
             _codes(SETTING_ERRORS),
             "Of commands and messages:",
             _codes(ARGUMENT_ERRORS),
+        ),
+        section(
+            "StoreError",
+            "The store cannot be used, or could not write. What was acknowledged before stands; what raised this was "
+            "not acknowledged. After `store_io` and `store_full` read the job to see whether the call took effect.",
+            _codes(STORE_ERRORS),
         ),
         section("NotFound", "`not_found`: there is no such job or lifecycle in this tenant."),
     )

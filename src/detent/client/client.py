@@ -1,0 +1,21 @@
+"""The client: every verb, asynchronous. `detent.connect` makes one; `detent.sync` has its blocking twin."""
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from detent.client.upkeep import Upkeep
+from detent.client.verbs import Verbs
+from detent.errors import InvalidArgument
+
+
+class Client(Verbs, Upkeep):
+    """One tenant's jobs in one store. Open it with `async with`; any number of tasks may share it."""
+
+    def transaction(self) -> AbstractAsyncContextManager[Any]:
+        """A transaction of your own on the store's file: your tables, and verbs with `tx=`, commit together."""
+        begin = getattr(self.store, "transaction", None)
+        if begin is None:
+            message = f"{type(self.store).__name__} has no transactions of its own; pass your own connection as tx="
+            raise InvalidArgument(message, code="bad_transaction")
+        opened: AbstractAsyncContextManager[Any] = begin()
+        return opened

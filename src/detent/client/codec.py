@@ -1,0 +1,116 @@
+"""From a value to the bytes a store keeps, and back: JSON, bounded, compressed and encrypted where that is wanted."""
+
+import zlib
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from detent.errors import InvalidArgument
+from detent.kernel.job import NULL
+
+Transform = Callable[[bytes], bytes]
+BYTES_MAX: Final = 1_048_576
+DEPTH_MAX: Final = 200
+# No JSON text begins like this, so that what was made with one codec can be told from the others.
+_COMPRESSED: Final = b"\x00z"
+_ENCRYPTED: Final = b"\x00e"
+_INFLATED_MAX: Final = 64  # times what is allowed: a larger one is a bomb
+
+
+class Codec:
+    """How payloads, results and checkpoints are kept.
+
+    `bytes_max` bounds each of them as JSON. `compress_over`: those longer than so many bytes are compressed.
+    `encrypt` and `decrypt` are yours: each takes bytes and returns bytes, and they undo each other. Both of a pair are
+    needed; a client without them can move such jobs, but not read what they hold.
+    """
+
+    def __init__(
+        self,
+        *,
+        bytes_max: int = BYTES_MAX,
+        compress_over: int | None = None,
+        encrypt: Transform | None = None,
+        decrypt: Transform | None = None,
+    ) -> None:
+        if (encrypt is None) != (decrypt is None):
+            raise InvalidArgument("encrypt and decrypt come together; give both or neither")
+        self._bytes_max = bytes_max
+        self._compress_over = compress_over
+        self._encrypt = encrypt
+        self._decrypt = decrypt
+        self._encoder = msgspec.json.Encoder()
+
+    def encode(self, value: Any, what: str = "payload") -> bytes:
+        if value is None:
+            return NULL
+        encoded = self._json(value, what)
+        if len(encoded) > self._bytes_max:
+            message = f"{what} has {len(encoded)} bytes; at most {self._bytes_max} are kept"
+            raise InvalidArgument(f"{message}. Keep it elsewhere and pass a pointer", code="value_too_large")
+        if self._compress_over is not None and len(encoded) > self._compress_over:
+            encoded = _COMPRESSED + zlib.compress(encoded)
+        return encoded if self._encrypt is None else _ENCRYPTED + self._encrypt(encoded)
+
+    def decode(self, kept: bytes, what: str = "payload") -> Any:
+        if kept == NULL:
+            return None
+        try:
+            return msgspec.json.decode(self._opened(kept, what))
+        except (msgspec.DecodeError, zlib.error, RecursionError) as error:
+            raise unreadable(what, str(error)) from error
+
+    def _opened(self, kept: bytes, what: str) -> bytes:
+        if kept.startswith(_ENCRYPTED):
+            if self._decrypt is None:
+                raise unreadable(what, "it is encrypted, and this client has no decrypt=")
+            kept = self._decrypt(kept[len(_ENCRYPTED) :])
+        if not kept.startswith(_COMPRESSED):
+            return kept
+        inflater = zlib.decompressobj()
+        opened = inflater.decompress(kept[len(_COMPRESSED) :], max(self._bytes_max, BYTES_MAX) * _INFLATED_MAX)
+        if inflater.unconsumed_tail:
+            raise unreadable(what, "it inflates to more than could have been kept")
+        return opened
+
+    def _json(self, value: Any, what: str) -> bytes:
+        try:
+            encoded = self._encoder.encode(value)
+        except RecursionError:
+            raise too_deep(what) from None
+        except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
+            message = f"{what} is not JSON: {error}; use dicts, lists, strings, numbers, booleans and None"
+            raise InvalidArgument(message, code="value_not_json") from error
+        # What JSON has no word for, NaN and infinity, comes out as null; and only many brackets can nest deep.
+        if b"null" in encoded or encoded.count(b"[") + encoded.count(b"{") > DEPTH_MAX:
+            check_value(msgspec.to_builtins(value), what)
+        return encoded
+
+
+def check_value(value: Any, what: str) -> None:
+    """Refuse numbers that are none, and nesting that a reader could stumble over. Level by level: no recursion."""
+    level = [value]
+    for _ in range(DEPTH_MAX + 1):
+        for each in level:
+            if isinstance(each, float) and (each != each or each in (float("inf"), float("-inf"))):
+                message = f"{what} holds {each}, which JSON has no word for; use None or a string"
+                raise InvalidArgument(message, code="value_not_json")
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return
+    raise too_deep(what)
+
+
+def too_deep(what: str) -> InvalidArgument:
+    return InvalidArgument(f"{what} is nested more than {DEPTH_MAX} deep; flatten it", code="value_too_deep")
+
+
+def unreadable(what: str, why: str) -> InvalidArgument:
+    return InvalidArgument(f"{what} cannot be read: {why}", code="value_unreadable")
+
+
+def _inside(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple | set | frozenset) else []

@@ -1,0 +1,137 @@
+"""Looking at jobs and at their story: single jobs, listings, trees, the log and its tail."""
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+from typing import Any, Final, TypedDict, TypeVar, Unpack
+
+import msgspec
+
+from detent.client.moments import to_micros
+from detent.client.scope import Scoped, check_text_name
+from detent.client.tree import Tree, grown
+from detent.client.views import Event, Job, Note
+from detent.errors import InvalidArgument, NotFound
+from detent.store import EventQuery, JobQuery, Page, Story
+from detent.store.query import PAGE_MAX
+from detent.store.waiting import now_s
+
+TAIL_WAIT_S: Final = 30.0
+Query = TypeVar("Query", JobQuery, EventQuery)
+
+
+class JobFilters(TypedDict, total=False):
+    """Which jobs; what is not given does not matter."""
+
+    state: str
+    phase: str
+    outcome: str
+    queue: str
+    kind: str
+    lifecycle: str
+    owner: str
+    correlation_id: str
+    parent_job_id: str
+    workflow_id: str
+    dedupe_key: str
+    topic: str
+    created_from: datetime
+    created_until: datetime
+    ended_from: datetime
+    ended_until: datetime
+
+
+class EventFilters(TypedDict, total=False):
+    job_id: str
+    type: str
+    correlation_id: str
+    queue: str
+    kind: str
+    at_from: datetime
+    at_until: datetime
+
+
+class Reads(Scoped):
+    async def get(self, job_id: str) -> Job:
+        check_text_name("job_id", job_id)
+        (record,) = await self.store.get(self.tenant, [job_id])
+        if record is None:
+            raise self._not_found(job_id)
+        return Job(record, self._codec)
+
+    async def find(self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[JobFilters]) -> Page[Job]:
+        """Jobs, newest first: a page of them, and the cursor for the next."""
+        query = self._query(JobQuery, filters)
+        page = await self.store.find(query, page_size(limit), cursor)
+        return Page([Job(record, self._codec) for record in page.items], page.cursor)
+
+    async def history(self, job_id: str) -> list[Event]:
+        """Every mutation of a job, in order."""
+        return [Event(event) for event in (await self._story(job_id)).events]
+
+    async def notes(self, job_id: str) -> list[Note]:
+        """What was said of a job without moving it: late results, amendments, progress."""
+        return [Note(note) for note in (await self._story(job_id)).notes]
+
+    async def tree(self, job_id: str) -> Tree:
+        """The whole tree that a job belongs to: from the first of its parents down."""
+        return await grown(self, job_id)
+
+    async def events(
+        self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[EventFilters]
+    ) -> Page[Event]:
+        """The log, in the order of commit; of one type, in the order of time. The cursor always goes on from here."""
+        page = await self.store.events(self._query(EventQuery, filters), page_size(limit), cursor)
+        return Page([Event(entry.event, entry.cursor) for entry in page.items], page.cursor)
+
+    async def tail(
+        self, *, after: str | None = None, timeout_s: float | None = None, **filters: Unpack[EventFilters]
+    ) -> AsyncIterator[Event]:
+        """Events as they are committed, none lost and none twice; `after` a cursor, or from now on.
+
+        It goes on for ever, or until no event has come for `timeout_s`.
+        """
+        query = self._query(EventQuery, filters)
+        cursor: str | None = await self.store.wait(None, 0) if after is None else after
+        heard_s = now_s()
+        while True:
+            page = await self.store.events(query, PAGE_MAX, cursor)
+            cursor = page.cursor
+            for entry in page.items:
+                yield Event(entry.event, entry.cursor)
+            heard_s = now_s() if page.items else heard_s
+            left_s = TAIL_WAIT_S if timeout_s is None else heard_s + timeout_s - now_s()
+            if left_s <= 0:
+                return
+            if not page.items:
+                await self.store.wait(cursor, min(left_s, TAIL_WAIT_S))
+
+    async def _story(self, job_id: str) -> Story:
+        check_text_name("job_id", job_id)
+        page = await self.store.stories(self.tenant, 1, job_id=job_id)
+        if not page.items:
+            raise self._not_found(job_id)
+        return page.items[0]
+
+    def _query(self, kind: type[Query], filters: Mapping[str, Any]) -> Query:
+        given = {name: value for name, value in filters.items() if value is not None}
+        for name in given:
+            if name.endswith(("_from", "_until")):
+                given[name] = to_micros(name, given[name])
+        try:
+            query = msgspec.convert(given | {"tenant": self.tenant}, kind)
+        except msgspec.ValidationError as wrong:
+            known = ", ".join(name for name in kind.__struct_fields__ if name != "tenant")
+            raise InvalidArgument(f"filter: {wrong}; the filters are {known}") from wrong
+        for name, value in given.items():
+            if isinstance(value, str):
+                check_text_name(name, value)
+        return query
+
+    def _not_found(self, job_id: str) -> NotFound:
+        return NotFound(f"there is no job {job_id} in tenant '{self.tenant}'; look at the id and the tenant")
+
+
+def page_size(limit: int) -> int:
+    if not isinstance(limit, int) or not 1 <= limit <= PAGE_MAX:
+        raise InvalidArgument(f"limit is {limit!r}; a page has 1 to {PAGE_MAX} entries")
+    return limit

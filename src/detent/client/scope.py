@@ -1,0 +1,143 @@
+"""What every part of a client shares: the store, the tenant, the codec, and how a verb becomes a request."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, TypedDict
+
+from detent.client.codec import Codec
+from detent.client.moments import to_micros
+from detent.client.views import Job
+from detent.errors import DetentError, InvalidArgument, NotFound
+from detent.kernel import Error
+from detent.kernel.command import Command
+from detent.kernel.digest import derived_id
+from detent.kernel.parse import check_name, parse
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.registry import Registry
+from detent.store import Reply, Request, Store
+from detent.store.clock import new_id
+from detent.store.protocol import Transaction
+
+Item = Mapping[str, Any]
+STANDARD: Final = "standard"
+BATCH_MAX: Final = 10_000
+
+
+class Who(TypedDict, total=False):
+    """Who asks, and on what ground: what every verb on a job takes.
+
+    `worker` makes the asker a worker; `attempt` and `expected_rev` are the fence. `request_id` makes a repeat safe.
+    `actor` and `reason` are for the record, `role` says in what capacity. `tx` is a transaction of your own.
+    """
+
+    worker: str | None
+    attempt: int | None
+    expected_rev: int | None
+    request_id: str | None
+    actor: str | None
+    role: str | None
+    reason: str | None
+    trace_id: str | None
+    tx: Transaction | None
+
+
+class Scoped:
+    """One tenant's view of a store."""
+
+    def __init__(self, store: Store, *, tenant: str, codec: Codec, lifecycles: Sequence[Lifecycle]) -> None:
+        check_name("tenant", tenant)
+        self.store = store
+        self.tenant = tenant
+        self._codec = codec
+        self._own = tuple(lifecycles)
+        self._registry = Registry()
+
+    async def open(self) -> None:
+        await self.store.open()
+        self._registry = Registry(*await self.store.register(*self._own))
+
+    async def close(self) -> None:
+        await self.store.close()
+
+    async def lifecycle(self, name: str, version: int | None = None) -> Lifecycle:
+        """A definition that the store keeps: the version named, or the latest."""
+        try:
+            return self._registry.get(name, version)
+        except NotFound:
+            self._registry = Registry(*await self.store.register())  # somebody else may have registered it
+            return self._registry.get(name, version)
+
+    async def _each(
+        self, items: Iterable[Item], request_of: Callable[[Item], Request], tx: Transaction | None
+    ) -> list[Job | DetentError]:
+        """Carry out what can be, in one transaction. An item that is wrong in itself is answered with its error."""
+        asked = [_made(item, request_of) for item in bounded(items)]
+        requests = [request for request in asked if isinstance(request, Request)]
+        answers = iter(await self._ask(requests, tx) if requests else ())
+        return [next(answers) if isinstance(each, Request) else each for each in asked]
+
+    async def _ask(self, requests: Sequence[Request], tx: Transaction | None = None) -> list[Job | DetentError]:
+        return [self._seen(reply) for reply in await self.store.apply(requests, tx)]
+
+    async def _do(self, verb: str, job_id: str, who: Mapping[str, Any], **arguments: Any) -> Job:
+        """One verb on one job: the job, or the error raised."""
+        (answer,) = await self._ask([self._request(verb, job_id, {**who, **arguments})], who.get("tx"))
+        return raised(answer)
+
+    def _request(self, verb: str, job_id: object, arguments: Mapping[str, Any]) -> Request:
+        return Request(self.tenant, check_text_name("job_id", job_id), self._command(verb, arguments))
+
+    def _command(self, verb: str, arguments: Mapping[str, Any]) -> Command:
+        given = {name: value for name, value in arguments.items() if value is not None and name != "tx"}
+        for name in ("result", "checkpoint"):
+            if name in given:
+                given[name] = self._codec.encode(given[name], name)
+        error = given.get("error")
+        if isinstance(error, BaseException):
+            given["error"] = Error(type(error).__name__, str(error))
+        return parse(verb, given)
+
+    def _enqueue_request(self, item: Mapping[str, Any]) -> Request:
+        """A new job's request. Its id follows from the request id, so that a repeat names the same job."""
+        given = {name: value for name, value in item.items() if value is not None and name != "payload"}
+        lifecycle = self._registry.get(given.pop("lifecycle", STANDARD), given.pop("lifecycle_version", None))
+        if "run_at" in given:
+            given["run_at"] = to_micros("run_at", given["run_at"])
+        tenant = given.setdefault("tenant", self.tenant)
+        request_id = given.get("request_id")
+        made = new_id() if request_id is None else derived_id(tenant, "enqueue", request_id)
+        job_id = given.setdefault("job_id", made)
+        command = parse("enqueue", given | {"payload": self._codec.encode(item.get("payload"))})
+        return Request(tenant, job_id, command, lifecycle)
+
+    def _seen(self, reply: Reply | DetentError) -> Job | DetentError:
+        return Job(reply.job, self._codec, reply.answer) if isinstance(reply, Reply) else reply
+
+
+def raised(answer: Job | DetentError) -> Job:
+    if isinstance(answer, DetentError):
+        raise answer
+    return answer
+
+
+def bounded(items: Iterable[Item]) -> list[Item]:
+    listed = list(islice(items, BATCH_MAX + 1))
+    if len(listed) > BATCH_MAX:
+        raise InvalidArgument(f"a batch has at most {BATCH_MAX} items; send them in several")
+    return listed
+
+
+def _made(item: object, request_of: Callable[[Item], Request]) -> Request | DetentError:
+    if not isinstance(item, Mapping):
+        return InvalidArgument(f"an item of the batch is {type(item).__name__}; give the arguments as a dict")
+    try:
+        return request_of(item)
+    except DetentError as wrong:
+        return wrong
+
+
+def check_text_name(field: str, name: object) -> str:
+    if not isinstance(name, str):
+        raise InvalidArgument(f"{field} is {name!r}; give a string")
+    check_name(field, name)
+    return name

@@ -1,0 +1,65 @@
+"""Parents and children: a job's whole tree, put together from listings, so that every store can give it."""
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from detent.client.views import Job
+from detent.errors import InvalidArgument, NotFound
+from detent.store.query import PAGE_MAX
+
+if TYPE_CHECKING:
+    from detent.client.reads import Reads
+
+JOBS_MAX: Final = 10_000
+
+
+class Tree(Struct):
+    """A job and those that name it as their parent, in the order of their steps, else of their making."""
+
+    job: Job
+    children: list["Tree"]
+
+    def size(self) -> int:
+        return 1 + sum(child.size() for child in self.children)
+
+
+async def grown(reads: "Reads", job_id: str) -> Tree:
+    root = Tree(await _first(reads, await reads.get(job_id)), [])
+    waiting, known = [root], {root.job.id}
+    while waiting:
+        node = waiting.pop()
+        for job in await _children(reads, node.job.id):
+            if job.id not in known:  # parents are what callers said: they may go round in a circle
+                known.add(job.id)
+                node.children.append(Tree(job, []))
+        if len(known) > JOBS_MAX:
+            raise InvalidArgument(
+                f"the tree of job {job_id} has more than {JOBS_MAX} jobs; find its parts by workflow_id"
+            )
+        waiting += node.children
+    return root
+
+
+async def _first(reads: "Reads", job: Job) -> Job:
+    """The first of its parents that is there."""
+    known = {job.id}
+    while job.parent_job_id is not None and job.parent_job_id not in known:
+        known.add(job.parent_job_id)
+        try:
+            job = await reads.get(job.parent_job_id)
+        except NotFound:  # pruned, or never one of ours
+            return job
+    return job
+
+
+async def _children(reads: "Reads", job_id: str) -> list[Job]:
+    found: list[Job] = []
+    cursor: str | None = None
+    while True:
+        page = await reads.find(parent_job_id=job_id, limit=PAGE_MAX, cursor=cursor)
+        found += page.items
+        cursor = page.cursor
+        if cursor is None or len(found) > JOBS_MAX:
+            found.reverse()  # the oldest first, among those without a step
+            return sorted(found, key=lambda job: (job.step_index is None, job.step_index or 0))

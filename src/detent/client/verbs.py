@@ -1,0 +1,229 @@
+"""The verbs: one method each, and batches of those that workers use by the hundred. HTTP mirrors them one to one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, Unpack
+
+from detent.client.scope import Item, Scoped, Who, bounded, check_text_name, raised
+from detent.client.views import Job
+from detent.errors import DetentError, InvalidArgument
+from detent.kernel import Error
+from detent.kernel.command import Claim
+from detent.kernel.digest import derived_id
+from detent.lifecycle import Policy
+from detent.lifecycle.registry import Registry
+from detent.store import ClaimRequest, Request
+from detent.store.clock import new_id
+from detent.store.protocol import Transaction
+
+Reported = Error | Mapping[str, Any] | BaseException
+CLAIM_MAX: Final = 1_000
+NAMES_MAX: Final = 100
+
+
+class Verbs(Scoped):
+    """Each verb answers with the job as it is then, or raises; a batch answers each item with one or the other."""
+
+    async def enqueue(
+        self,
+        kind: str,
+        payload: Any = None,
+        *,
+        lifecycle: str = "standard",
+        lifecycle_version: int | None = None,
+        queue: str = "default",
+        job_id: str | None = None,
+        request_id: str | None = None,
+        dedupe_key: str | None = None,
+        priority: int = 0,
+        run_at: datetime | None = None,
+        delay_s: float = 0.0,
+        policy: Policy | None = None,
+        submit: bool = False,
+        tenant: str | None = None,
+        correlation_id: str | None = None,
+        trace_id: str | None = None,
+        parent_job_id: str | None = None,
+        workflow_id: str | None = None,
+        step_index: int | None = None,
+        topic: str | None = None,
+        context_ptr: str | None = None,
+        adapter_id: str | None = None,
+        env: dict[str, str] | None = None,
+        actor: str | None = None,
+        role: str | None = None,
+        reason: str | None = None,
+        tx: Transaction | None = None,
+    ) -> Job:
+        """Make a job. With a dedupe key, or a request id that was used before, it may be one that exists."""
+        given = {name: value for name, value in locals().items() if name not in ("self", "tx")}
+        (answer,) = await self.enqueue_many([given], tx=tx)
+        return raised(answer)
+
+    async def enqueue_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        """Make jobs, each given as the arguments of `enqueue`, in one transaction."""
+        listed = bounded(items)
+        await self._know(listed)
+        return await self._each(listed, self._enqueue_request, tx)
+
+    async def claim(
+        self,
+        *,
+        worker: str,
+        queues: Sequence[str] = ("default",),
+        kinds: Sequence[str] | None = None,
+        adapters: Sequence[str] | None = None,
+        limit: int = 1,
+        lease_s: float | None = None,
+        allow_unusual_lease: bool = False,
+        start: bool = False,
+        request_id: str | None = None,
+        actor: str | None = None,
+        role: str | None = None,
+        trace_id: str | None = None,
+        tx: Transaction | None = None,
+    ) -> list[Job]:
+        """Take up to `limit` jobs that are due, the first in order. `start` also starts them, in the same move."""
+        who = {"worker": worker, "request_id": request_id, "actor": actor, "role": role, "trace_id": trace_id}
+        how = {"lease_s": lease_s, "allow_unusual_lease": allow_unusual_lease, "start": start}
+        command = self._command("claim", {**who, **how})
+        assert isinstance(command, Claim)
+        if not isinstance(limit, int) or not 1 <= limit <= CLAIM_MAX:
+            raise InvalidArgument(f"limit is {limit!r}; claim 1 to {CLAIM_MAX} jobs at once")
+        request = ClaimRequest(
+            self.tenant,
+            command,
+            names("queues", queues) or (),
+            names("kinds", kinds),
+            names("adapters", adapters),
+            limit,
+        )
+        return [raised(self._seen(reply)) for reply in await self.store.claim(request, tx)]
+
+    async def start(self, job_id: str, **who: Unpack[Who]) -> Job:
+        return await self._do("start", job_id, who)
+
+    async def renew(self, job_id: str, *, checkpoint: Any = None, progress: Any = None, **who: Unpack[Who]) -> Job:
+        """Extend the lease; a checkpoint or progress comes along."""
+        return await self._do("renew", job_id, who, checkpoint=checkpoint, progress=said(progress))
+
+    async def complete(
+        self,
+        job_id: str,
+        *,
+        result: Any = None,
+        result_ptr: str | None = None,
+        execution_ms: int | None = None,
+        **who: Unpack[Who],
+    ) -> Job:
+        return await self._do("complete", job_id, who, result=result, result_ptr=result_ptr, execution_ms=execution_ms)
+
+    async def fail(self, job_id: str, *, error: Reported, execution_ms: int | None = None, **who: Unpack[Who]) -> Job:
+        """Report a failure: what becomes of the job, its lifecycle and its policy say."""
+        return await self._do("fail", job_id, who, error=error, execution_ms=execution_ms)
+
+    async def start_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        """Start jobs, each given as the arguments of `start`, in one transaction; likewise the other batches."""
+        return await self._batch("start", items, tx)
+
+    async def renew_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        return await self._batch("renew", items, tx)
+
+    async def complete_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        return await self._batch("complete", items, tx)
+
+    async def fail_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        return await self._batch("fail", items, tx)
+
+    async def release(self, job_id: str, *, checkpoint: Any = None, **who: Unpack[Who]) -> Job:
+        """Give the job back unfinished, without counting a failure."""
+        return await self._do("release", job_id, who, checkpoint=checkpoint)
+
+    async def progress(self, job_id: str, fraction: float, message: str = "", **who: Unpack[Who]) -> Job:
+        """A note on how far along it is; no move."""
+        return await self._do("progress", job_id, who, progress={"fraction": fraction, "message": message})
+
+    async def submit(self, job_id: str, *, checkpoint: Any = None, **who: Unpack[Who]) -> Job:
+        return await self._do("submit", job_id, who, checkpoint=checkpoint)
+
+    async def schedule(self, job_id: str, *, verdict: str, rule: str, delay_s: float = 0.0, **who: Unpack[Who]) -> Job:
+        """Record the policy's verdict: allow, throttle (by `delay_s`), hold or deny."""
+        return await self._do("schedule", job_id, who, verdict=verdict, rule=rule, delay_s=delay_s)
+
+    async def approve(self, job_id: str, *, result: Any = None, **who: Unpack[Who]) -> Job:
+        return await self._do("approve", job_id, who, result=result)
+
+    async def deny(self, job_id: str, *, rule: str | None = None, **who: Unpack[Who]) -> Job:
+        return await self._do("deny", job_id, who, rule=rule)
+
+    async def cancel(self, job_id: str, *, mode: str = "soft", **who: Unpack[Who]) -> Job:
+        """Stop a job. Soft asks whoever runs it to stop within the grace; hard revokes the lease at once."""
+        return await self._do("cancel", job_id, who, mode=mode)
+
+    async def request_cancel(self, job_id: str, **who: Unpack[Who]) -> Job:
+        return await self._do("request_cancel", job_id, who)
+
+    async def retry(self, job_id: str, *, error: Reported | None = None, **who: Unpack[Who]) -> Job:
+        return await self._do("retry", job_id, who, error=error)
+
+    async def stall(self, job_id: str, **who: Unpack[Who]) -> Job:
+        return await self._do("stall", job_id, who)
+
+    async def requeue(self, job_id: str, **who: Unpack[Who]) -> Job:
+        return await self._do("requeue", job_id, who)
+
+    async def expire(self, job_id: str, **who: Unpack[Who]) -> Job:
+        return await self._do("expire", job_id, who)
+
+    async def time_out(self, job_id: str, **who: Unpack[Who]) -> Job:
+        return await self._do("time_out", job_id, who)
+
+    async def dead_letter(
+        self,
+        job_id: str,
+        *,
+        reason_code: str | None = None,
+        stage: str | None = None,
+        error: Reported | None = None,
+        **who: Unpack[Who],
+    ) -> Job:
+        return await self._do("dead_letter", job_id, who, reason_code=reason_code, stage=stage, error=error)
+
+    async def rerun(self, job_id: str, *, payload: Any = None, delay_s: float = 0.0, **who: Unpack[Who]) -> Job:
+        """Run an ended job again: the answer is a new job that names it. `payload` replaces the old one."""
+        request_id = who.get("request_id")
+        new = new_id() if request_id is None else derived_id(self.tenant, job_id, "rerun", request_id)
+        edited = None if payload is None else self._codec.encode(payload)
+        return await self._do("rerun", job_id, who, new_job_id=new, payload=edited, delay_s=delay_s)
+
+    async def _know(self, items: Iterable[Item]) -> None:
+        """Look up what the items name and this client has not seen: somebody else may have registered it."""
+        for name in {item.get("lifecycle") for item in items if isinstance(item, Mapping)}:
+            if isinstance(name, str) and not self._registry.knows(name):
+                self._registry = Registry(*await self.store.register())
+                return
+
+    async def _batch(self, verb: str, items: Iterable[Item], tx: Transaction | None) -> list[Job | DetentError]:
+        def request(item: Item) -> Request:
+            arguments = dict(item)
+            if "progress" in arguments:
+                arguments["progress"] = said(arguments["progress"])
+            return self._request(verb, arguments.pop("job_id", None), arguments)
+
+        return await self._each(items, request, tx)
+
+
+def names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
+    """A list of names, bounded. A single string is most likely a slip."""
+    if given is None:
+        return None
+    if isinstance(given, str) or not isinstance(given, Sequence) or not 1 <= len(given) <= NAMES_MAX:
+        raise InvalidArgument(f"{field} is {given!r}; give a list of 1 to {NAMES_MAX} names")
+    for name in given:
+        check_text_name(field, name)
+    return tuple(given)
+
+
+def said(progress: Any) -> Any:
+    """Progress as a fraction, or as a fraction with a word on it."""
+    return {"fraction": progress} if isinstance(progress, int | float) else progress

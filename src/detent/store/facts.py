@@ -1,0 +1,72 @@
+"""What deciding a request needs to know, and a working copy of it in which a batch sees its own earlier effects."""
+
+from typing import Protocol
+
+from detent.kernel import Change, Job
+from detent.lifecycle import Lifecycle
+from detent.store.request import Kept, Key, Scope
+
+
+class Facts(Protocol):
+    """The store as it is, inside the transaction that is about to write. Each is asked for at most once."""
+
+    def job(self, tenant: str, job_id: str) -> Job | None: ...
+
+    def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
+        """The job not ended that has the dedupe key."""
+
+    def kept(self, scope: Scope) -> Kept | None:
+        """What is remembered of a request, unless it is too old to be kept."""
+
+    def room(self, tenant: str, queue: str) -> int | None:
+        """How many more jobs the queue may hold waiting; None: any number."""
+
+    def lifecycle(self, name: str, version: int) -> Lifecycle: ...
+
+
+class WorkingCopy:
+    """Facts with the effects of the plan so far on top: what the next request of a batch is decided on."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.lifecycle = facts.lifecycle
+        self._facts = facts
+        self._jobs: dict[Key, Job] = {}
+        self._live: dict[tuple[str, str, str], Job | None] = {}
+        self._kept: dict[Scope, Kept] = {}
+        self._room: dict[tuple[str, str], int | None] = {}
+
+    def job(self, tenant: str, job_id: str) -> Job | None:
+        return self._jobs.get((tenant, job_id)) or self._facts.job(tenant, job_id)
+
+    def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
+        key = tenant, kind, dedupe_key
+        if key in self._live:
+            return self._live[key]
+        job = self._facts.live(*key)
+        return None if job is None else self._jobs.get((tenant, job.id), job)
+
+    def kept(self, scope: Scope) -> Kept | None:
+        return self._kept.get(scope) or self._facts.kept(scope)
+
+    def room(self, tenant: str, queue: str) -> int | None:
+        key = tenant, queue
+        if key not in self._room:
+            self._room[key] = self._facts.room(tenant, queue)
+        return self._room[key]
+
+    def apply(self, change: Change) -> Job:
+        """The job after the change, from now on what there is."""
+        job = change.job
+        spec = job.spec
+        self._jobs[spec.tenant, spec.id] = job
+        if spec.dedupe_key is not None:
+            self._live[spec.tenant, spec.kind, spec.dedupe_key] = None if job.is_ended else job
+        if change.before.rev == 0:
+            room = self.room(spec.tenant, spec.queue)
+            self._room[spec.tenant, spec.queue] = None if room is None else room - 1
+        for spawned in change.spawned:
+            self.apply(spawned)
+        return job
+
+    def remember(self, kept: Kept) -> None:
+        self._kept[kept.scope] = kept

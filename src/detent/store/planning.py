@@ -1,0 +1,171 @@
+"""From requests to what is to be written. Pure, and shared by every store: none states a rule a second time."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from detent.errors import DetentError, NotFound, Refused
+from detent.kernel import Change, Job, Note, Receipt, decide
+from detent.kernel.command import Command, Enqueue, Rerun
+from detent.kernel.digest import derived_id, digest_of
+from detent.kernel.due import due_command
+from detent.kernel.notes import late_result
+from detent.kernel.repeating import still_held
+from detent.lifecycle import Lifecycle
+from detent.store.facts import Facts, WorkingCopy
+from detent.store.request import ClaimRequest, Kept, Replies, Reply, Request, Scope, scope_of
+
+Random = Callable[[], float]
+
+
+class Plan(Struct):
+    """What a transaction writes, in this order, and what it answers."""
+
+    replies: Replies = field(default_factory=list)
+    changes: list[tuple[Change, Job]] = field(default_factory=list)  # each with the job as it leaves it
+    notes: list[Note] = field(default_factory=list)  # of results that came too late
+    kept: list[Kept] = field(default_factory=list)
+
+
+def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random) -> Plan:
+    """Decide each request on the store as the ones before it leave it."""
+    planned, copy = Plan(), WorkingCopy(facts)
+    for request in requests:
+        planned.replies.append(_settle(request, copy, planned, now, random()))
+    return planned
+
+
+def plan_claim(request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int) -> Plan:
+    """Claim the first of the jobs that are due, up to the limit; a repeat gets what it still holds, and no more."""
+    planned, copy, command = Plan(), WorkingCopy(facts), request.command
+    scope = None if command.request_id is None else scope_of(request.tenant, "", "claim", command.request_id)
+    kept = None if scope is None else copy.kept(scope)
+    if kept is not None:
+        planned.replies += _claim_again(request, kept, copy)
+        return planned
+    for job in due:
+        if len(planned.changes) == request.limit:
+            break
+        change = decide(copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version), job, command, now)
+        if isinstance(change, Change) and change.events:
+            claimed = change.job
+            planned.changes.append((change, claimed))
+            planned.replies.append(Reply(claimed))
+    if scope is not None and planned.changes:
+        planned.kept.append(_kept_claim(request, scope, planned))
+    return planned
+
+
+def plan_due(due: Iterable[Job], facts: Facts, now: int, random: Random) -> Plan:
+    """What time demands of these jobs."""
+    planned = Plan()
+    for job in due:
+        lifecycle = facts.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
+        command = due_command(lifecycle, job, now)
+        change = None if command is None else decide(lifecycle, job, command, now, random())
+        if isinstance(change, Change) and change.events:
+            moved = change.job
+            planned.changes.append((change, moved))
+            planned.replies.append(Reply(moved))
+    return planned
+
+
+def _settle(request: Request, copy: WorkingCopy, planned: Plan, now: int, random: float) -> Reply | DetentError:
+    tenant, job_id, command = request.tenant, request.job_id, request.command
+    scope, kept = None, None
+    if command.request_id is not None:
+        scope = scope_of(tenant, job_id, command.verb, command.request_id)
+        kept = copy.kept(scope)
+    job = _job(request, kept, copy)
+    if job is None and not isinstance(command, Enqueue):
+        return NotFound(f"there is no job {job_id} in tenant '{tenant}'; look at the id and the tenant")
+    lifecycle = request.lifecycle
+    if lifecycle is None:
+        assert job is not None, "a request without a lifecycle is for a job that exists"
+        lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
+    if command.request_id is None and lifecycle.requires_rev:
+        command = _with_request_id(request, job)
+    receipt = None if kept is None or job is None else kept.receipt
+    answer = decide(lifecycle, job, command, now, random, receipt)
+    if isinstance(answer, Refused):
+        note = None if job is None else late_result(job, command, answer, now)
+        planned.notes += [note] if note is not None else []
+        return answer
+    if answer.before.rev == 0 and answer.events:
+        in_the_way = _in_the_way(answer, lifecycle, command, copy)
+        if in_the_way is not None:
+            return in_the_way
+    return _write(answer, scope, copy, planned)
+
+
+def _job(request: Request, kept: Kept | None, copy: WorkingCopy) -> Job | None:
+    """The job a request is about: of a repeat the one it was answered with; of an enqueue the one in its place."""
+    command, tenant = request.command, request.tenant
+    if kept is not None:
+        answered = copy.job(tenant, kept.receipt.job_id)
+        if answered is not None:
+            return answered
+    job = copy.job(tenant, request.job_id)
+    if job is None and isinstance(command, Enqueue) and command.dedupe_key is not None:
+        return copy.live(tenant, command.kind, command.dedupe_key)
+    return job
+
+
+def _with_request_id(request: Request, job: Job | None) -> Command:
+    """Where a lifecycle wants every request named, one that came without a name is named after what it does.
+
+    It is on the record, but not kept: nobody knows it, so nobody can repeat it.
+    """
+    rev = 0 if job is None else job.rev
+    named = derived_id(request.tenant, request.job_id, rev, request.command.verb, digest_of(request.command))
+    return replace(request.command, request_id=named)
+
+
+def _in_the_way(change: Change, lifecycle: Lifecycle, command: Command, copy: WorkingCopy) -> Refused | Reply | None:
+    """What keeps a new job from being made: a full queue; for a rerun also a taken id, or a live job of its key."""
+    spec = change.before.spec
+    if isinstance(command, Rerun):
+        if copy.job(spec.tenant, spec.id) is not None:
+            return _refused("job_exists", command, spec.id, lifecycle)
+        twin = None if spec.dedupe_key is None else copy.live(spec.tenant, spec.kind, spec.dedupe_key)
+        if twin is not None:
+            return Reply(twin, "duplicate")
+    room = copy.room(spec.tenant, spec.queue)
+    return _refused("queue_full", command, spec.id, lifecycle) if room is not None and room <= 0 else None
+
+
+def _refused(code: str, command: Command, job_id: str, lifecycle: Lifecycle) -> Refused:
+    return Refused(code, job_id=job_id, verb=command.verb, state=None, allowed=(), lifecycle=lifecycle.name)
+
+
+def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan) -> Reply:
+    job = copy.apply(change) if change.answer != "repeat" else change.before
+    if change.receipt is not None and scope is not None:
+        kept = Kept(scope, change.receipt)
+        copy.remember(kept)
+        planned.kept.append(kept)
+    if change.events or change.notes:
+        planned.changes.append((change, job))
+    return Reply(job, change.answer)
+
+
+def _claim_again(request: ClaimRequest, kept: Kept, copy: WorkingCopy) -> Replies:
+    command = request.command
+    if kept.receipt.digest != _fingerprint(request):
+        return [Refused("request_conflict", job_id="", verb="claim", state=None, allowed=(), lifecycle="")]
+    claimed = kept.claimed or {}
+    jobs = [job for job_id in claimed if (job := copy.job(request.tenant, job_id)) is not None]
+    return [Reply(job, "repeat") for job in still_held(jobs, claimed, command.worker or "")]
+
+
+def _kept_claim(request: ClaimRequest, scope: Scope, planned: Plan) -> Kept:
+    jobs = [job for _, job in planned.changes]
+    receipt = Receipt(scope.request_id, _fingerprint(request), jobs[0].id, jobs[0].rev)
+    return Kept(scope, receipt, {job.id: job.attempt for job in jobs})
+
+
+def _fingerprint(request: ClaimRequest) -> str:
+    """The content of a claim: what was asked of which queues, whatever trace it came with."""
+    content = replace(request.command, request_id=None, trace_id=None)
+    return digest_of((content, request.queues, request.kinds, request.adapters, request.limit))

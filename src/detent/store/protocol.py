@@ -1,0 +1,65 @@
+"""What a store must do. Small enough to be implemented over anything that can compare and set.
+
+A store keeps records, logs, notes and receipts, and carries requests to the kernel. It decides nothing itself: inside
+the transaction that writes it gives `plan`, `plan_claim` or `plan_due` the facts, at its own clock, and writes the
+plan they return, whole or not at all. `detent.testing.StoreContract` says whether it does.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from detent.kernel import Job
+from detent.lifecycle import Lifecycle
+from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story
+from detent.store.request import ClaimRequest, Replies, Request
+
+# An open transaction of the caller's, in the store's own terms. Only the store that gave it out knows what it is.
+Transaction = Any
+
+
+class Store(Protocol):
+    """Every method is atomic. What it acknowledged is durable, and every later call sees it."""
+
+    async def open(self) -> None:
+        """Make the store ready: an older or empty one is migrated, one of a newer program is refused."""
+
+    async def close(self) -> None: ...
+
+    async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
+        """Keep these definitions, and return all that are kept.
+
+        The same version with other content is refused (`lifecycle_conflict`).
+        """
+
+    async def apply(self, requests: Sequence[Request], tx: Transaction | None = None) -> Replies:
+        """Carry out requests, all in one transaction, each answered by itself (`plan`)."""
+
+    async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
+        """Take the first jobs in the queue's order that are due (`plan_claim`)."""
+
+    async def reconcile(self, limit: int) -> Replies:
+        """Do what time demands of at most so many jobs, whichever tenant's (`plan_due`)."""
+
+    async def get(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]: ...
+
+    async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]: ...
+
+    async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
+        """In the order of commit. The cursor is never None: everything up to it was looked at, and a reader goes on."""
+
+    async def wait(self, cursor: str | None, timeout_s: float) -> str:
+        """The end of the log, as soon as it is beyond the cursor, or else when the time is over."""
+
+    async def stories(
+        self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
+    ) -> Page[Story]:
+        """Each job with its log, in a fixed order, or the one job; tenant None: of all tenants."""
+
+    async def check(self) -> list[str]:
+        """What is wrong with the store as a whole: its own integrity, logs without a record, missing events."""
+
+    async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
+        """Bound how many jobs may wait in a queue."""
+
+    async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
+        """Remove at most so many jobs that ended long enough ago, and what has expired."""

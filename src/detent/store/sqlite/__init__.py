@@ -1,0 +1,8 @@
+"""The embedded store: one SQLite file. Start at `store.py`; statements are in `sql/`, the schema in `migrations/`."""
+
+from detent.store.sqlite.file import File
+from detent.store.sqlite.store import SqliteStore
+from detent.store.sqlite.transaction import Transaction
+from detent.store.sqlite.writing import Keeping
+
+__all__ = ["File", "Keeping", "SqliteStore", "Transaction"]

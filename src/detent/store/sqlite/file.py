@@ -1,0 +1,165 @@
+"""The file behind a store: opened with care, then written through one connection and read through another."""
+
+import apsw
+
+from detent.errors import DetentError, InvalidArgument, StoreError
+from detent.store.clock import Clock, new_id
+from detent.store.sqlite import migrating, sharing
+from detent.store.sqlite.connection import Connection, Synchronous, create_file
+from detent.store.sqlite.definitions import Definitions
+from detent.store.sqlite.desk import Outcome, Work
+from detent.store.sqlite.failing import store_error, translated
+from detent.store.sqlite.gate import Gate
+from detent.store.sqlite.session import Session
+from detent.store.sqlite.statements import SQL
+from detent.store.sqlite.transaction import Transaction
+
+MEMORY = ":memory:"
+
+
+class File:
+    """`busy_s`: how long a write waits for its turn. A path of `:memory:` is a store that ends with its client."""
+
+    def __init__(self, path: str, *, synchronous: Synchronous = "full", busy_s: float = 10.0) -> None:
+        self.is_memory = path == MEMORY
+        self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else path
+        self._synchronous = synchronous
+        self._busy_s = busy_s
+        self._gate: Gate | None = None
+        self._identity: sharing.Identity | None = None
+        self._sessions: list[Session] = []
+        self._writing: Session | None = None
+        self._reading: Session | None = None
+        self._idle: list[Session] = []  # of transactions that ended
+        self._open: list[Transaction] = []
+
+    def open(self, now: int) -> None:
+        sharing.check_library()
+        is_unclean = False
+        if not self.is_memory:
+            create_file(self.path)
+            with translated(self.path):
+                self._gate, is_unclean = sharing.join(self.path)
+                self._identity = sharing.identity_of(self.path)
+        try:
+            self._prepare(now, is_unclean=is_unclean)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        for session in self._sessions:
+            session.connection.close()
+        self._sessions, self._idle = [], []
+        if self._gate is not None:
+            sharing.leave(self._gate)
+            self._gate = None
+
+    def write(self, group: list[Work], clock: Clock) -> list[Outcome]:
+        """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another."""
+        try:
+            return [(result, None) for result in self._transact(group, clock)]
+        except Exception as error:  # whoever asked hears of it, a bug included, and the thread lives on
+            if len(group) == 1:
+                return [(None, self._meaning(error))]
+            return [outcome for work in group for outcome in self.write([work], clock)]
+
+    def read(self, group: list[Work]) -> list[Outcome]:
+        return [self._look(work) for work in group]
+
+    def begin(self) -> Transaction:
+        session = self._idle.pop() if self._idle else self._connect()
+        tx = Transaction(session, self._gate, self._busy_s)
+        try:
+            tx.begin()
+        except BaseException:
+            self._idle.append(session)
+            raise
+        self._open.append(tx)
+        return tx
+
+    def end(self, tx: Transaction, *, commit: bool) -> None:
+        self._open.remove(tx)
+        try:
+            tx.end(commit=commit)
+        finally:
+            tx.session.definitions.forget()
+            tx.session.forget()
+            self._idle.append(tx.session)
+
+    def own(self, tx: object) -> Transaction:
+        """The open transaction that was meant: itself, or its connection."""
+        for known in self._open:
+            if tx is known or tx is known.connection:
+                return known
+        message = "tx= is no open transaction of this store; use what `client.transaction()` gives you"
+        raise InvalidArgument(f"{message}, not a {type(tx).__name__}", code="bad_transaction")
+
+    def _prepare(self, now: int, *, is_unclean: bool) -> None:
+        self._writing = self._connect()
+        self._reading = self._connect()
+        connection = self._writing.connection
+        with translated(self.path):
+            if is_unclean:
+                self._check_damage(connection)
+            if not migrating.is_current(connection):
+                self._transact([lambda session: migrating.migrate(session.connection, now)], lambda: now)
+
+    def _check_damage(self, connection: Connection) -> None:
+        """The last to use it did not close it. SQLite recovers by itself; that it could is worth a look."""
+        found = [line for (line,) in connection.execute(SQL["quick_check"])]
+        if found != ["ok"]:
+            message = f"store {self.path}: it is damaged after an unclean end ({found[0]}); restore a backup"
+            raise StoreError(message, code="store_corrupt")
+
+    def _connect(self) -> Session:
+        connection = Connection(self.path, synchronous=self._synchronous, is_memory=self.is_memory)
+        session = Session(connection, Definitions())
+        self._sessions.append(session)
+        return session
+
+    def _transact(self, group: list[Work], clock: Clock) -> list[object]:
+        session = self._writing
+        assert session is not None, "opened before anything is written"
+        if self._gate is None:
+            return self._commit(session, group, clock)
+        with self._gate.turn(self._busy_s):
+            return self._commit(session, group, clock)
+
+    def _commit(self, session: Session, group: list[Work], clock: Clock) -> list[object]:
+        connection = session.connection
+        self._check_place()
+        connection.begin()
+        try:
+            session.begin(clock())
+            results = [work(session) for work in group]
+            connection.commit()
+        except BaseException:
+            connection.rollback()
+            session.definitions.forget()
+            session.forget()
+            raise
+        return results
+
+    def _look(self, work: Work) -> Outcome:
+        session = self._reading
+        assert session is not None, "opened before anything is read"
+        try:
+            with translated(self.path), session.connection.raw:  # one moment for all that it reads
+                session.begin(0)
+                result = work(session)
+        except Exception as error:  # whoever asked hears of it, and the thread lives on
+            return None, error
+        return result, None
+
+    def _check_place(self) -> None:
+        """A file that was moved away would take writes that nobody finds again."""
+        if self._identity is not None and sharing.identity_or_none(self.path) != self._identity:
+            message = (
+                f"store {self.path}: the file was removed or replaced while it was open; put it back, or reconnect"
+            )
+            raise StoreError(message, code="store_moved")
+
+    def _meaning(self, error: Exception) -> Exception:
+        is_ours = isinstance(error, DetentError) or not isinstance(error, apsw.Error | OSError)
+        return error if is_ours else store_error(self.path, error)

@@ -1,0 +1,120 @@
+"""What the kernel is told inside a transaction: the facts, read from one connection as they are needed.
+
+A session remembers the records it read and wrote. That is safe because SQLite says when anybody else has written to
+the file (`data_version`); then, and after a rollback, everything is forgotten. A program that has the file to itself
+reads each job once.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from detent.kernel import Job, Receipt
+from detent.lifecycle import Lifecycle
+from detent.store.request import Kept, Key, Scope
+from detent.store.sqlite.connection import Connection
+from detent.store.sqlite.definitions import Definitions
+from detent.store.sqlite.rows import Row, claimed_of, encode, job_of
+from detent.store.sqlite.statements import SQL
+
+_BY_ID, _BY_IDS, _BY_NUMBERS, _BY_KEY = SQL["by_id"], SQL["by_ids"], SQL["by_numbers"], SQL["by_dedupe_key"]
+_RECEIPT, _DEPTH_MAX, _DEPTH = SQL["receipt"], SQL["depth_max"], SQL["depth"]
+REMEMBERED_MAX: Final = 4_096
+REMEMBERED_BYTES_MAX: Final = 16_384  # of one payload: larger ones are read again
+
+
+class Session:
+    """Facts for one transaction after the other, on one connection."""
+
+    def __init__(self, connection: Connection, definitions: Definitions) -> None:
+        self.connection = connection
+        self.definitions = definitions
+        self.now = 0
+        self._version = -1
+        self._jobs: dict[Key, Job | None] = {}  # None: known not to be there
+        self._numbers: dict[Key, int] = {}
+        self._keys: dict[int, Key] = {}
+
+    def begin(self, now: int) -> None:
+        """At the start of a transaction: forget what others may have changed since the last one."""
+        self.now = now
+        ((version,),) = self.connection.execute(SQL["data_version"])
+        if version != self._version or len(self._jobs) > REMEMBERED_MAX:
+            self.forget()
+            self._version = version
+
+    def forget(self) -> None:
+        self._jobs.clear()
+        self._numbers.clear()
+        self._keys.clear()
+
+    def fetch(self, keys: Sequence[Key]) -> None:
+        """Read those of these jobs that are not remembered, in one statement for a tenant."""
+        missing = [key for key in keys if key not in self._jobs]
+        for tenant in {tenant for tenant, _ in missing}:
+            job_ids = [job_id for other, job_id in missing if other == tenant]
+            for row in self.connection.execute(_BY_IDS, (tenant, encode(job_ids))):
+                self.job_of(row)
+        for key in missing:
+            self._jobs.setdefault(key)
+
+    def numbered(self, numbers: Sequence[int]) -> list[Job]:
+        """These jobs, in the order of the numbers."""
+        missing = [number for number in numbers if self._keys.get(number) not in self._jobs]
+        found = {}
+        if missing:
+            found = {row[0]: self.job_of(row) for row in self.connection.execute(_BY_NUMBERS, (encode(missing),))}
+        return [found.get(number) or self._jobs[self._keys[number]] for number in numbers]  # type: ignore[misc]
+
+    def job(self, tenant: str, job_id: str) -> Job | None:
+        key = tenant, job_id
+        return self._jobs[key] if key in self._jobs else self._read(self.connection.one(_BY_ID, key))
+
+    def number(self, tenant: str, job_id: str) -> int:
+        return self._numbers[tenant, job_id]
+
+    def written(self, jobs: Iterable[tuple[int, Job]]) -> None:
+        """What there is now, after a write."""
+        for number, job in jobs:
+            self._remember(number, job)
+
+    def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
+        return self._read(self.connection.one(_BY_KEY, (tenant, kind, dedupe_key)))
+
+    def kept(self, scope: Scope) -> Kept | None:
+        row = self.connection.one(_RECEIPT, (*scope, self.now))
+        if row is None:
+            return None
+        digest, job_id, rev, claimed = row
+        return Kept(scope, Receipt(scope.request_id, digest, job_id, rev), claimed_of(claimed))
+
+    def room(self, tenant: str, queue: str) -> int | None:
+        limit = self.connection.one(_DEPTH_MAX, (tenant, queue))
+        if limit is None:
+            return None
+        ((waiting,),) = self.connection.execute(_DEPTH, (tenant, queue, *limit))
+        room: int = limit[0] - waiting
+        return room
+
+    def lifecycle(self, name: str, version: int) -> Lifecycle:
+        return self.definitions.lifecycle_named(self.connection, name, version)
+
+    def job_of(self, row: Row) -> Job:
+        """A row of the shared columns as a record."""
+        definitions, connection = self.definitions, self.connection
+        job = job_of(row, definitions.lifecycle(connection, row[3]), definitions.policy(connection, row[4]))
+        self._remember(row[0], job)
+        return job
+
+    def _read(self, row: Row | None) -> Job | None:
+        return None if row is None else self.job_of(row)
+
+    def _remember(self, number: int, job: Job) -> None:
+        """The number for as long as the transaction may need it; the record only if it is not too large."""
+        spec = job.spec
+        key = spec.tenant, spec.id
+        self._numbers[key] = number
+        if len(spec.payload) <= REMEMBERED_BYTES_MAX:
+            self._jobs[key] = job
+            self._keys[number] = key
+        else:
+            self._jobs.pop(key, None)

@@ -1,0 +1,113 @@
+-- The log, its details, notes and receipts.
+
+-- name: insert_event
+insert into detent_events (
+    tenant, job, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id, cause,
+    changes, payload, version
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: insert_detail
+insert into detent_event_details (seq, payload, expires_at)
+select seq, ?3, ?4 from detent_events where job = ?1 and rev = ?2
+
+-- name: insert_note
+-- Of one kind a job keeps so many: whoever repeats itself does not fill the store.
+insert into detent_notes (tenant, job, rev, kind, type, at, actor, payload, version, expires_at)
+select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+where (select count(*) from detent_notes where job = ?2 and kind = ?4) < ?11
+
+-- name: receipt
+select digest, answer_job_id, rev, claimed from detent_receipts
+where tenant = ? and verb = ? and job_id = ? and request_id = ? and expires_at > ?
+
+-- name: keep_receipt
+insert or replace into detent_receipts (
+    tenant, verb, job_id, request_id, digest, answer_job_id, rev, claimed, expires_at
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: event_columns
+-- Part of every statement that reads events.
+select
+    e.seq, e.tenant, j.id, e.rev, e.type, e.verb, e.from_state, e.to_state, e.at, e.actor, e.role, e.worker, e.attempt,
+    e.request_id, j.correlation_id, e.trace_id, e.cause, e.changes, coalesce(e.payload, d.payload), e.version
+
+-- name: events_of
+-- One job's log.
+{event_columns}
+from detent_events e
+left join detent_jobs j on j.job = e.job
+left join detent_event_details d on d.seq = e.seq
+where e.job = ?
+order by e.rev
+
+-- name: events
+-- The log in the order of commit, from a place on.
+{event_columns}
+from detent_events e
+cross join detent_jobs j on j.job = e.job
+left join detent_event_details d on d.seq = e.seq
+where e.seq > :after and e.tenant = :tenant {filters}
+order by e.seq
+limit :limit
+
+-- name: events_of_job
+{event_columns}
+from detent_jobs j
+cross join detent_events e on e.job = j.job
+left join detent_event_details d on d.seq = e.seq
+where j.tenant = :tenant and j.id = :job_id and e.seq > :after {filters}
+order by e.seq
+limit :limit
+
+-- name: events_by_correlation
+-- A correlation id that was not given is the job's own.
+{event_columns}
+from (
+    select job, tenant, id, correlation_id, queue, kind from detent_jobs
+    where tenant = :tenant and correlation_id = :correlation_id
+    union all
+    select job, tenant, id, correlation_id, queue, kind from detent_jobs
+    where tenant = :tenant and id = :correlation_id and correlation_id is null
+) j
+cross join detent_events e on e.job = j.job
+left join detent_event_details d on d.seq = e.seq
+where e.seq > :after {filters}
+order by e.seq
+limit :limit
+
+-- name: events_by_type
+-- In the order of time, by the index of types.
+{event_columns}
+from detent_events e indexed by detent_events_type
+cross join detent_jobs j on j.job = e.job
+left join detent_event_details d on d.seq = e.seq
+where e.tenant = :tenant and e.type = :type and (e.at, e.seq) > (:after_at, :after) {filters}
+order by e.at, e.seq
+limit :limit
+
+-- name: filter_job_id
+and j.id = :job_id
+
+-- name: filter_type
+and e.type = :type
+
+-- name: filter_correlation_id
+and coalesce(j.correlation_id, j.id) = :correlation_id
+
+-- name: filter_queue
+and j.queue = :queue
+
+-- name: filter_kind
+and j.kind = :kind
+
+-- name: filter_at_from
+and e.at >= :at_from
+
+-- name: filter_at_until
+and e.at <= :at_until
+
+-- name: end_of_log
+select coalesce(max(seq), 0) from detent_events
+
+-- name: notes_of
+select tenant, rev, kind, type, at, actor, payload, version from detent_notes where job = ? order by seq

@@ -1,0 +1,50 @@
+"""Every statement of the SQLite store, by name, from the .sql files beside this."""
+
+from functools import cache
+from typing import Final
+
+from detent.store.blocks import blocks
+
+_FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql")
+
+
+def _read() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in _FILES:
+        found |= blocks("detent.store.sqlite.sql", file)
+    parts = {"columns": found["columns"], "event_columns": found["event_columns"]}
+    return {name: _filled(block, parts) for name, block in found.items()}
+
+
+def _filled(block: str, parts: dict[str, str]) -> str:
+    for name, part in parts.items():
+        block = block.replace("{" + name + "}", part)
+    return block
+
+
+SQL: Final = _read()
+
+
+@cache
+def move_record(names: tuple[str, ...]) -> str:
+    """The update of just these columns. There are a few dozen sets of them, each prepared once."""
+    return SQL["move_record"].replace("{assignments}", ", ".join(f"{name} = ?" for name in names))
+
+
+@cache
+def insert_record(names: tuple[str, ...]) -> str:
+    """The first row of a record: what its first event set, and nothing else."""
+    marks = ", ".join("?" * len(names))
+    return SQL["insert_record"].replace("{names}", ", ".join(names)).replace("{marks}", marks)
+
+
+@cache
+def say(names: tuple[str, ...]) -> str:
+    assignments = ", ".join(f"{name} = excluded.{name}" for name in names)
+    filled = SQL["say"].replace("{names}", ", ".join(names)).replace("{marks}", ", ".join("?" * len(names)))
+    return filled.replace("{assignments}", assignments)
+
+
+@cache
+def with_filters(name: str, filters: tuple[str, ...]) -> str:
+    return SQL[name].replace("{filters}", " ".join(SQL[f"filter_{each}"] for each in filters))

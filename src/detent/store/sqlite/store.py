@@ -1,0 +1,160 @@
+"""The embedded store: one SQLite file, any number of processes."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final, TypeVar
+
+from detent.errors import InvalidArgument
+from detent.kernel import Job
+from detent.lifecycle import Lifecycle
+from detent.store.clock import Clock, Random, host_clock, host_random
+from detent.store.planning import plan, plan_claim, plan_due
+from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story
+from detent.store.request import ClaimRequest, Replies, Request
+from detent.store.sqlite import finding, keeping
+from detent.store.sqlite.claiming import candidates
+from detent.store.sqlite.desk import Desk
+from detent.store.sqlite.file import File
+from detent.store.sqlite.session import Session
+from detent.store.sqlite.sharing import forked
+from detent.store.sqlite.statements import SQL
+from detent.store.sqlite.transaction import Transaction
+from detent.store.sqlite.writing import Keeping, write
+from detent.store.waiting import in_thread, now_s, sleep
+
+Result = TypeVar("Result")
+POLL_S: Final = 0.05
+
+
+class SqliteStore:
+    """`file` says where and how. Writes go through one thread and reads through another, each with a connection."""
+
+    def __init__(
+        self,
+        file: File,
+        *,
+        clock: Clock = host_clock,
+        random: Random = host_random,
+        kept: Keeping | None = None,
+    ) -> None:
+        self._file = file
+        self._clock = clock
+        self._random = random
+        self._kept = kept or Keeping()
+        self._writer: Desk | None = None
+        self._reader: Desk | None = None
+        self._pid = 0
+
+    async def open(self) -> None:
+        if self._writer is None:
+            await in_thread(self._file.open, self._clock())
+            self._pid = os.getpid()
+            self._writer = Desk("detent-writer", lambda group: self._file.write(group, self._clock))
+            self._reader = Desk("detent-reader", self._file.read)
+
+    async def close(self) -> None:
+        writer, reader = self._writer, self._reader
+        self._writer = self._reader = None
+        if writer is not None and reader is not None:
+            await in_thread(self._end, writer, reader)
+
+    async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
+        """Written only if there is something new: opening a store that others write to need not wait for them."""
+        kept = await self._read(lambda session: session.definitions.known(session.connection))
+        digests = {(each.name, each.version): each.digest for each in kept}
+        if all(digests.get((each.name, each.version)) == each.digest for each in lifecycles):
+            return kept
+        return await self._write(lambda session: session.definitions.register(session.connection, lifecycles))
+
+    async def apply(self, requests: Sequence[Request], tx: Transaction | None = None) -> Replies:
+        return await self._write(lambda session: self._apply(session, requests), tx)
+
+    async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
+        return await self._write(lambda session: self._claim(session, request), tx)
+
+    async def reconcile(self, limit: int) -> Replies:
+        return await self._write(lambda session: self._reconcile(session, limit))
+
+    async def get(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]:
+        return await self._read(lambda session: [session.job(tenant, job_id) for job_id in job_ids])
+
+    async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
+        return await self._read(lambda session: finding.find(session, query, limit, cursor))
+
+    async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
+        return await self._read(lambda session: finding.events(session, query, limit, cursor))
+
+    async def wait(self, cursor: str | None, timeout_s: float) -> str:
+        """A look at the end of the log costs microseconds, and sees other processes too: so it polls."""
+        deadline = now_s() + timeout_s
+        while True:
+            end = await self._read(finding.end_of_log)
+            if (cursor is not None and int(end) > finding.number_of(cursor)) or now_s() >= deadline:
+                return end
+            await sleep(min(POLL_S, max(deadline - now_s(), 0)))
+
+    async def stories(
+        self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
+    ) -> Page[Story]:
+        return await self._read(lambda session: finding.stories(session, tenant, limit, cursor, job_id))
+
+    async def check(self) -> list[str]:
+        return await self._read(keeping.check)
+
+    async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
+        await self._write(lambda session: session.connection.execute(SQL["limit_queue"], (tenant, queue, depth_max)))
+
+    async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
+        return await self._write(lambda session: keeping.prune(session, tenant, retention, limit))
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """For the caller's own tables in the same file. Waiting for the lock, and the commit, block no event loop."""
+        self._open_desk(self._writer)
+        tx = await in_thread(self._file.begin)
+        try:
+            yield tx
+        except BaseException:
+            await in_thread(self._file.end, tx, commit=False)
+            raise
+        await in_thread(self._file.end, tx, commit=True)
+
+    def _apply(self, session: Session, requests: Sequence[Request]) -> Replies:
+        if len(requests) > 1:
+            session.fetch([(request.tenant, request.job_id) for request in requests])
+        planned = plan(requests, session, session.now, self._random)
+        write(session, planned, self._kept)
+        return planned.replies
+
+    def _claim(self, session: Session, request: ClaimRequest) -> Replies:
+        planned = plan_claim(request, candidates(session, request), session, session.now)
+        write(session, planned, self._kept)
+        return planned.replies
+
+    def _reconcile(self, session: Session, limit: int) -> Replies:
+        due = session.connection.execute(SQL["due"], (session.now, limit))
+        planned = plan_due(session.numbered([number for (number,) in due]), session, session.now, self._random)
+        write(session, planned, self._kept)
+        return planned.replies
+
+    async def _write(self, work: Callable[[Session], Result], tx: Transaction | None = None) -> Result:
+        desk = self._open_desk(self._writer)
+        if tx is None:
+            return await desk.do(work)
+        return self._file.own(tx).do(work, self._clock())
+
+    async def _read(self, work: Callable[[Session], Result]) -> Result:
+        return await self._open_desk(self._reader).do(work)
+
+    def _open_desk(self, desk: Desk | None) -> Desk:
+        if desk is None:
+            raise InvalidArgument("this client is not open; use it inside `async with`", code="not_connected")
+        if self._pid != os.getpid():
+            raise forked(self._file.path)
+        return desk
+
+    def _end(self, writer: Desk, reader: Desk) -> None:
+        writer.close()
+        reader.close()
+        self._file.close()
