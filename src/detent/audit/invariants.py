@@ -35,6 +35,8 @@ INVARIANTS: Final[dict[str, str]] = {
     # ordering.py, which also sees a cancel that was acknowledged and forgotten (I16)
     "I14": "one revision is left by one call only",
     "I15": "who asks later never sees an older revision",
+    # of a store as a whole: it checks itself, and whoever walks over it adds what it says
+    "I26": "the store's own checks of itself find nothing",
 }
 
 

@@ -21,6 +21,7 @@ from detent.store.protocol import Transaction
 Item = Mapping[str, Any]
 STANDARD: Final = "standard"
 BATCH_MAX: Final = 10_000
+_SPECIAL: Final = frozenset({"result", "checkpoint", "error", "progress"})
 
 
 class Who(TypedDict, total=False):
@@ -88,27 +89,38 @@ class Scoped:
         return Request(self.tenant, check_text_name("job_id", job_id), self._command(verb, arguments))
 
     def _command(self, verb: str, arguments: Mapping[str, Any]) -> Command:
-        given = {name: value for name, value in arguments.items() if value is not None and name != "tx"}
-        for name in ("result", "checkpoint"):
-            if name in given:
-                given[name] = self._codec.encode(given[name], name)
-        error = given.get("error")
-        if isinstance(error, BaseException):
-            given["error"] = Error(type(error).__name__, str(error))
+        given = {name: value for name, value in arguments.items() if value is not None}
+        for name in _SPECIAL.intersection(given):
+            given[name] = self._prepared(name, given[name])
+        given.pop("tx", None)
         return parse(verb, given)
+
+    def _prepared(self, name: str, value: Any) -> Any:
+        """Values as the store keeps them; and what may be said in more than one way, in one."""
+        if name in ("result", "checkpoint"):
+            return self._codec.encode(value, name)
+        if isinstance(value, BaseException):
+            return Error(type(value).__name__, str(value))
+        return {"fraction": value} if isinstance(value, int | float) else value
 
     def _enqueue_request(self, item: Mapping[str, Any]) -> Request:
         """A new job's request. Its id follows from the request id, so that a repeat names the same job."""
         given = {name: value for name, value in item.items() if value is not None and name != "payload"}
-        lifecycle = self._registry.get(given.pop("lifecycle", STANDARD), given.pop("lifecycle_version", None))
+        lifecycle = self._lifecycle_of(given)
         if "run_at" in given:
             given["run_at"] = to_micros("run_at", given["run_at"])
         tenant = given.setdefault("tenant", self.tenant)
-        request_id = given.get("request_id")
-        made = new_id() if request_id is None else derived_id(tenant, "enqueue", request_id)
-        job_id = given.setdefault("job_id", made)
-        command = parse("enqueue", given | {"payload": self._codec.encode(item.get("payload"))})
-        return Request(tenant, job_id, command, lifecycle)
+        is_fresh = "job_id" not in given and "request_id" not in given
+        if "job_id" not in given:
+            given["job_id"] = new_id() if is_fresh else derived_id(tenant, "enqueue", given["request_id"])
+        given["payload"] = self._codec.encode(item.get("payload"))
+        return Request(tenant, given["job_id"], parse("enqueue", given), lifecycle, is_fresh)
+
+    def _lifecycle_of(self, given: dict[str, Any]) -> Lifecycle:
+        name, version = given.pop("lifecycle", STANDARD), given.pop("lifecycle_version", None)
+        if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
+            raise InvalidArgument(f"lifecycle_version is {version!r}; give a number")
+        return self._registry.get(check_text_name("lifecycle", name), version)
 
     def _seen(self, reply: Reply | DetentError) -> Job | DetentError:
         return Job(reply.job, self._codec, reply.answer) if isinstance(reply, Reply) else reply
@@ -128,7 +140,7 @@ def bounded(items: Iterable[Item]) -> list[Item]:
 
 
 def _made(item: object, request_of: Callable[[Item], Request]) -> Request | DetentError:
-    if not isinstance(item, Mapping):
+    if type(item) is not dict and not isinstance(item, Mapping):  # the first is what it is, and quickly asked
         return InvalidArgument(f"an item of the batch is {type(item).__name__}; give the arguments as a dict")
     try:
         return request_of(item)

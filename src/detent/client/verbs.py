@@ -105,7 +105,7 @@ class Verbs(Scoped):
 
     async def renew(self, job_id: str, *, checkpoint: Any = None, progress: Any = None, **who: Unpack[Who]) -> Job:
         """Extend the lease; a checkpoint or progress comes along."""
-        return await self._do("renew", job_id, who, checkpoint=checkpoint, progress=said(progress))
+        return await self._do("renew", job_id, who, checkpoint=checkpoint, progress=progress)
 
     async def complete(
         self,
@@ -198,16 +198,13 @@ class Verbs(Scoped):
 
     async def _know(self, items: Iterable[Item]) -> None:
         """Look up what the items name and this client has not seen: somebody else may have registered it."""
-        for name in {item.get("lifecycle") for item in items if isinstance(item, Mapping)}:
-            if isinstance(name, str) and not self._registry.knows(name):
-                self._registry = Registry(*await self.store.register())
-                return
+        named = (item.get("lifecycle") for item in items if isinstance(item, dict))
+        if any(isinstance(name, str) and not self._registry.knows(name) for name in named):
+            self._registry = Registry(*await self.store.register())
 
     async def _batch(self, verb: str, items: Iterable[Item], tx: Transaction | None) -> list[Job | DetentError]:
         def request(item: Item) -> Request:
             arguments = dict(item)
-            if "progress" in arguments:
-                arguments["progress"] = said(arguments["progress"])
             return self._request(verb, arguments.pop("job_id", None), arguments)
 
         return await self._each(items, request, tx)
@@ -222,8 +219,3 @@ def names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
     for name in given:
         check_text_name(field, name)
     return tuple(given)
-
-
-def said(progress: Any) -> Any:
-    """Progress as a fraction, or as a fraction with a word on it."""
-    return {"fraction": progress} if isinstance(progress, int | float) else progress

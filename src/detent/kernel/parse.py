@@ -1,5 +1,6 @@
 """From untrusted arguments to a command: types by msgspec, bounds here. `decide` can answer all that passes."""
 
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -42,11 +43,6 @@ NAMES: Final[tuple[str, ...]] = (
 )  # fmt: skip
 TEXTS: Final = {"reason": REASON_CHARS_MAX, "context_ptr": POINTER_CHARS_MAX, "result_ptr": POINTER_CHARS_MAX}
 COUNTS: Final[tuple[str, ...]] = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms")
-# Which of these fields a command has, so that checking one asks for no others.
-_FIELDS: Final = {kind: frozenset(kind.__struct_fields__) for kind in COMMANDS.values()}
-_NAMES: Final = {kind: tuple(name for name in NAMES if name in own) for kind, own in _FIELDS.items()}
-_COUNTS: Final = {kind: tuple(name for name in COUNTS if name in own) for kind, own in _FIELDS.items()}
-_TEXTS: Final = {kind: tuple(pair for pair in TEXTS.items() if pair[0] in own) for kind, own in _FIELDS.items()}
 
 
 def parse(verb: str, arguments: dict[str, Any]) -> Command:
@@ -61,7 +57,7 @@ def parse(verb: str, arguments: dict[str, Any]) -> Command:
     except (UnicodeError, RecursionError, OverflowError) as wrong:
         what = f"an argument that no store could keep ({type(wrong).__name__})"
         raise InvalidArgument(f"{verb}: {what}; mend it") from None
-    check_command(command)
+    check_command(command, arguments)
     return command
 
 
@@ -71,31 +67,36 @@ def _choices(message: str) -> str:
     return f"; use one of {', '.join(words)}" if words else ""
 
 
-def check_command(command: Command) -> None:
-    kind = type(command)
-    for name in _NAMES[kind]:
-        value = getattr(command, name)
-        if value is not None:
-            check_name(name, value)
-    for name in _COUNTS[kind]:
-        value = getattr(command, name)
-        count_max = MOMENT_MAX if name == "run_at" else COUNT_MAX
-        if value is not None and not 0 <= value <= count_max:
-            raise InvalidArgument(f"{name} is {_shown(value)}; use 0 to {count_max}")
-    for name, chars_max in _TEXTS[kind]:
-        value = getattr(command, name)
-        if value is not None:
-            check_text(name, value, chars_max)
-    _check_own_fields(command)
+def check_command(command: Command, fields: Iterable[str] | None = None) -> None:
+    """Bounds on every field, or on those that were given: a default needs no look."""
+    for field in command.__struct_fields__ if fields is None else fields:
+        check = _CHECKS.get(field)
+        value = None if check is None else getattr(command, field)
+        if check is not None and value is not None:
+            check(field, value)
+    check_own_fields = _OWN_CHECKS.get(type(command))
+    if check_own_fields is not None:
+        check_own_fields(command)
 
 
 def check_name(field: str, value: str) -> None:
+    if 0 < len(value) <= NAME_CHARS_MAX and value.isprintable():
+        return
     if not value:
         raise InvalidArgument(f"{field} is empty; give it a name")
     if len(value) > NAME_CHARS_MAX:
         raise InvalidArgument(f"{field} has {len(value)} characters; a name has at most {NAME_CHARS_MAX}")
-    if not value.isprintable():
-        raise InvalidArgument(f"{field} is {value!r}; a name holds printable characters only")
+    raise InvalidArgument(f"{field} is {value!r}; a name holds printable characters only")
+
+
+def _check_count(field: str, value: int) -> None:
+    count_max = MOMENT_MAX if field == "run_at" else COUNT_MAX
+    if not 0 <= value <= count_max:
+        raise InvalidArgument(f"{field} is {_shown(value)}; use 0 to {count_max}")
+
+
+def _check_free_text(field: str, value: str) -> None:
+    check_text(field, value, TEXTS[field])
 
 
 def check_text(field: str, value: str, chars_max: int) -> None:
@@ -119,30 +120,57 @@ def _check_progress(progress: Progress) -> None:
     check_text("progress.message", progress.message, REASON_CHARS_MAX)
 
 
-def _check_own_fields(command: Command) -> None:
-    match command:
-        case Enqueue():
-            if abs(command.priority) > PRIORITY_MAX:
-                raise InvalidArgument(f"priority is {_shown(command.priority)}; use {-PRIORITY_MAX} to {PRIORITY_MAX}")
-            _check_env(command.env)
-            check_at_least("delay_s", command.delay_s, 0)
-        case Fail() | Retry():
-            _check_error(command.error)
-        case DeadLetter():
-            if command.error is not None:
-                _check_error(command.error)
-        case Claim():
-            if command.worker is None:
-                raise InvalidArgument("claim names no worker; pass worker=, the name that will hold the lease")
-            if command.lease_s is not None:
-                check_lease(command.lease_s, allow_unusual=command.allow_unusual_lease)
-        case Schedule() | Rerun():
-            check_at_least("delay_s", command.delay_s, 0)
-        case Renew() | ReportProgress():
-            if command.progress is not None:
-                _check_progress(command.progress)
-        case _:
-            pass
+def _check_enqueue(command: Enqueue) -> None:
+    if abs(command.priority) > PRIORITY_MAX:
+        raise InvalidArgument(f"priority is {_shown(command.priority)}; use {-PRIORITY_MAX} to {PRIORITY_MAX}")
+    if command.env:
+        _check_env(command.env)
+    check_at_least("delay_s", command.delay_s, 0)
+
+
+def _check_reported(command: Fail | Retry) -> None:
+    _check_error(command.error)
+
+
+def _check_dead_letter(command: DeadLetter) -> None:
+    if command.error is not None:
+        _check_error(command.error)
+
+
+def _check_claim(command: Claim) -> None:
+    if command.worker is None:
+        raise InvalidArgument("claim names no worker; pass worker=, the name that will hold the lease")
+    if command.lease_s is not None:
+        check_lease(command.lease_s, allow_unusual=command.allow_unusual_lease)
+
+
+def _check_delayed(command: Schedule | Rerun) -> None:
+    check_at_least("delay_s", command.delay_s, 0)
+
+
+def _check_telling(command: Renew | ReportProgress) -> None:
+    if command.progress is not None:
+        _check_progress(command.progress)
+
+
+# By the name of the field, whichever command has it.
+_CHECKS: Final[dict[str, Callable[[str, Any], None]]] = {
+    **dict.fromkeys(NAMES, check_name),
+    **dict.fromkeys(COUNTS, _check_count),
+    **dict.fromkeys(TEXTS, _check_free_text),
+}
+# What only some commands have. Each takes its own, which the key guarantees.
+_OWN_CHECKS: Final[dict[type[Command], Callable[[Any], None]]] = {
+    Enqueue: _check_enqueue,
+    Fail: _check_reported,
+    Retry: _check_reported,
+    DeadLetter: _check_dead_letter,
+    Claim: _check_claim,
+    Schedule: _check_delayed,
+    Rerun: _check_delayed,
+    Renew: _check_telling,
+    ReportProgress: _check_telling,
+}
 
 
 def _shown(number: int) -> str:

@@ -12,6 +12,7 @@ class Registry:
 
     def __init__(self, *lifecycles: Lifecycle) -> None:
         self._known: dict[tuple[str, int], Lifecycle] = {}
+        self._latest: dict[str, Lifecycle] = {}
         for lifecycle in lifecycles:
             self.register(lifecycle)
 
@@ -22,18 +23,21 @@ class Registry:
             version = lifecycle.version
             message = f"version {version} is known with other content; make this one version {version + 1}"
             raise LifecycleError(lifecycle.name, [problem("lifecycle_conflict", message)])
+        latest = self._latest.setdefault(lifecycle.name, lifecycle)
+        if latest.version < lifecycle.version:
+            self._latest[lifecycle.name] = lifecycle
 
     def knows(self, name: str) -> bool:
-        return any(known == name for known, _ in self._known)
+        return name in self._latest
 
     def get(self, name: str, version: int | None = None) -> Lifecycle:
         """The named version, or the latest."""
-        versions = [known for key, known in self._known.items() if key[0] == name and version in (None, key[1])]
-        if not versions:
-            names = ", ".join(sorted({known for known, _ in self._known})) or "none"
+        found = self._latest.get(name) if version is None else self._known.get((name, version))
+        if found is None:
+            names = ", ".join(sorted(self._latest)) or "none"
             wanted = name if version is None else f"{name} v{version}"
             raise NotFound(f"there is no lifecycle '{wanted}'; known: {names}")
-        return max(versions, key=lambda lifecycle: lifecycle.version)
+        return found
 
 
 def removed_by(old: Lifecycle, new: Lifecycle) -> list[str]:

@@ -106,7 +106,7 @@ def _job(request: Request, kept: Kept | None, copy: WorkingCopy) -> Job | None:
         answered = copy.job(tenant, kept.receipt.job_id)
         if answered is not None:
             return answered
-    job = copy.job(tenant, request.job_id)
+    job = None if request.is_fresh else copy.job(tenant, request.job_id)
     if job is None and isinstance(command, Enqueue) and command.dedupe_key is not None:
         return copy.live(tenant, command.kind, command.dedupe_key)
     return job

@@ -14,12 +14,16 @@ Key = tuple[str, str]  # tenant and job id
 
 
 class Request(Struct, frozen=True, gc=False):
-    """One command for one job. An enqueue also brings the lifecycle that its job will follow."""
+    """One command for one job. An enqueue also brings the lifecycle that its job will follow.
+
+    `is_fresh`: the id was made up for this very request, so that nobody can have it, and nobody need look.
+    """
 
     tenant: str
     job_id: str
     command: Command
     lifecycle: Lifecycle | None = None
+    is_fresh: bool = False
 
 
 class ClaimRequest(Struct, frozen=True, gc=False):

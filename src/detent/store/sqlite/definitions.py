@@ -20,6 +20,7 @@ class Definitions:
         self._lifecycles: dict[int, Lifecycle] = {}
         self._policies: dict[int, Policy] = {}
         self._policy_numbers: dict[bytes, int] = {}
+        self._last_policy: tuple[Policy, int] | None = None  # most jobs in a row are of one type
 
     def register(self, connection: Connection, lifecycles: tuple[Lifecycle, ...]) -> list[Lifecycle]:
         self._refresh(connection)
@@ -42,6 +43,7 @@ class Definitions:
         """After a rollback: a number that was given in it may be given anew."""
         for known in (self._numbers, self._named, self._lifecycles, self._policies, self._policy_numbers):
             known.clear()
+        self._last_policy = None
 
     def lifecycle(self, connection: Connection, number: int) -> Lifecycle:
         if number not in self._lifecycles:
@@ -68,10 +70,13 @@ class Definitions:
         return known
 
     def policy_number(self, connection: Connection, policy: Policy) -> int:
+        if self._last_policy is not None and self._last_policy[0] is policy:
+            return self._last_policy[1]
         content = encode(policy)
         number = self._policy_numbers.get(content)
         if number is None:
             number = self._policy_numbers[content] = _policy_number(connection, content)
+        self._last_policy = policy, number
         return number
 
     def _refresh(self, connection: Connection) -> None:

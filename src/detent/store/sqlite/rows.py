@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import astuple
 
 from detent.kernel import Error, Event, Job, Note
 from detent.kernel.job import FOLDED, Progress, Spec
@@ -83,11 +84,10 @@ def record_row(first: Event, spec: Spec, number: int, lifecycle: int) -> Row:
 
 
 def event_row(event: Event, number: int, payload: str | None) -> Row:
-    return (
-        event.tenant, number, event.rev, event.type, event.verb, event.from_state, event.to_state, event.at,
-        event.actor, event.role, event.worker, event.attempt, event.request_id, event.trace_id, event.cause,
-        encode(event.changes).decode(), payload, event.version,
-    )  # fmt: skip
+    """The fields in their order, but for the job's number, and without what the job has: its id, its correlation."""
+    fields = astuple(event)
+    changes = encode(event.changes).decode()
+    return (fields[0], number, *fields[2:13], *fields[14:16], changes, payload, fields[18])
 
 
 def event_of(row: Row) -> Event:

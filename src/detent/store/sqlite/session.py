@@ -72,6 +72,9 @@ class Session:
     def number(self, tenant: str, job_id: str) -> int:
         return self._numbers[tenant, job_id]
 
+    def new_number(self, tenant: str, job_id: str, number: int) -> None:
+        self._numbers[tenant, job_id] = number
+
     def written(self, jobs: Iterable[tuple[int, Job]]) -> None:
         """What there is now, after a write."""
         for number, job in jobs:

@@ -122,7 +122,7 @@ class SqliteStore:
 
     def _apply(self, session: Session, requests: Sequence[Request]) -> Replies:
         if len(requests) > 1:
-            session.fetch([(request.tenant, request.job_id) for request in requests])
+            session.fetch([(request.tenant, request.job_id) for request in requests if not request.is_fresh])
         planned = plan(requests, session, session.now, self._random)
         write(session, planned, self._kept)
         return planned.replies

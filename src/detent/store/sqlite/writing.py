@@ -9,8 +9,9 @@ from msgspec import Struct
 from detent.errors import StoreError
 from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
+from detent.kernel.job import Spec
 from detent.store.planning import Plan
-from detent.store.request import Kept, Key
+from detent.store.request import Kept
 from detent.store.sqlite.rows import ENCODERS, Row, event_row, job_row, note_row, record_row, text
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, insert_record, move_record, say
@@ -54,16 +55,16 @@ class Batch:
         self._notes: list[Row] = []
         self._receipts: list[Row] = []
         self._last_number: int | None = None
-        self._new: dict[Key, int] = {}
         self.jobs: list[tuple[int, Job]] = []  # as they are when all is written
 
     def add(self, change: Change, job: Job) -> None:
-        spec = change.before.spec
-        number = self._number(spec.tenant, spec.id) if change.before.rev else self._make(change)
+        spec = job.spec
+        number = self._session.number(spec.tenant, spec.id) if change.before.rev else self._make(change)
         for event in change.events:
-            self._event(event, number)
+            payload = None if event.payload is None else self._payload(event, number)
+            self._events.append(event_row(event, number, payload))
             if event.rev > 1:
-                self._move(change, event, number)
+                self._move(event, number, spec)
         if change.values:
             names = tuple(change.values)
             row = (number, *(ENCODERS[name](value) for name, value in change.values.items()))
@@ -76,7 +77,7 @@ class Batch:
 
     def note(self, note: Note) -> None:
         expires_at = self._until(self._keeping.verbose_s) if note.kind in VERBOSE_NOTES else None
-        number = self._number(note.tenant, note.job_id)
+        number = self._session.number(note.tenant, note.job_id)
         self._notes.append((*note_row(note, number, expires_at), self._keeping.notes_max))
 
     def receipt(self, kept: Kept) -> None:
@@ -118,7 +119,7 @@ class Batch:
             row = connection.one(SQL["last_number"])
             self._last_number = 0 if row is None else row[0]
         self._last_number = number = self._last_number + 1
-        self._new[spec.tenant, spec.id] = number
+        session.new_number(spec.tenant, spec.id, number)
         lifecycle = definitions.lifecycle_number(connection, spec.lifecycle, spec.lifecycle_version)
         self._jobs.append((number, *job_row(spec, lifecycle, definitions.policy_number(connection, spec.policy))))
         first = change.events[0]
@@ -127,29 +128,26 @@ class Batch:
             self._moves.append((SQL["take_dedupe_key"], (spec.tenant, spec.kind, spec.dedupe_key, number)))
         return number
 
-    def _number(self, tenant: str, job_id: str) -> int:
-        return self._new.get((tenant, job_id)) or self._session.number(tenant, job_id)
+    def _payload(self, event: Event, number: int) -> str | None:
+        """What goes into the log itself. What is verbose goes beside it."""
+        payload = text(event.payload)
+        if event.verb not in VERBOSE_VERBS:
+            return payload
+        self._details.append((number, event.rev, payload, self._until(self._keeping.verbose_s)))
+        return None
 
-    def _event(self, event: Event, number: int) -> None:
-        payload = None if event.payload is None else text(event.payload)
-        if payload is not None and event.verb in VERBOSE_VERBS:
-            self._details.append((number, event.rev, payload, self._until(self._keeping.verbose_s)))
-            payload = None
-        self._events.append(event_row(event, number, payload))
-
-    def _move(self, change: Change, event: Event, number: int) -> None:
-        changes, spec = event.changes, change.before.spec
-        is_end = changes.get("phase") == "ended"
-        more: tuple[str | None, ...] = (self._outcome(change, event),) if is_end else ()
-        sql = move_record((*changes, "outcome") if is_end else tuple(changes))
-        row = (*changes.values(), *more, event.to_state, event.rev, event.at, number, event.rev - 1)
-        self._moves.append((sql, row))
-        if is_end and spec.dedupe_key is not None:
+    def _move(self, event: Event, number: int, spec: Spec) -> None:
+        """The columns that the event changed, and what guards them. An end also has an outcome, and frees its key."""
+        changes = event.changes
+        guard = (event.to_state, event.rev, event.at, number, event.rev - 1)
+        if changes.get("phase") != "ended":
+            self._moves.append((move_record(tuple(changes)), (*changes.values(), *guard)))
+            return
+        lifecycle = self._session.lifecycle(spec.lifecycle, spec.lifecycle_version)
+        outcome = lifecycle.by_name[event.to_state].outcome
+        self._moves.append((move_record((*changes, "outcome")), (*changes.values(), outcome, *guard)))
+        if spec.dedupe_key is not None:
             self._moves.append((SQL["free_dedupe_key"], (spec.tenant, spec.kind, spec.dedupe_key, number)))
-
-    def _outcome(self, change: Change, event: Event) -> str | None:
-        spec = change.before.spec
-        return self._session.lifecycle(spec.lifecycle, spec.lifecycle_version).by_name[event.to_state].outcome
 
     def _until(self, kept_s: float) -> int:
         return self._session.now + micros(kept_s)
