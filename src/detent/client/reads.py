@@ -79,7 +79,7 @@ class Reads(Scoped):
     async def events(
         self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[EventFilters]
     ) -> Page[Event]:
-        """The log, in the order of commit; of one type, in the order of time. The cursor always goes on from here."""
+        """The log, in the order of commit. The cursor always goes on from here, also at its end."""
         page = await self.store.events(self._query(EventQuery, filters), page_size(limit), cursor)
         return Page([Event(entry.event, entry.cursor) for entry in page.items], page.cursor)
 

@@ -101,6 +101,7 @@ class Verbs(Scoped):
         return [raised(self._seen(reply)) for reply in await self.store.claim(request, tx)]
 
     async def start(self, job_id: str, **who: Unpack[Who]) -> Job:
+        """Begin the work on a job that was claimed; it is the first heartbeat."""
         return await self._do("start", job_id, who)
 
     async def renew(self, job_id: str, *, checkpoint: Any = None, progress: Any = None, **who: Unpack[Who]) -> Job:
@@ -116,6 +117,7 @@ class Verbs(Scoped):
         execution_ms: int | None = None,
         **who: Unpack[Who],
     ) -> Job:
+        """End the job as a success: with `result`, or with `result_ptr`, a pointer to where it is kept."""
         return await self._do("complete", job_id, who, result=result, result_ptr=result_ptr, execution_ms=execution_ms)
 
     async def fail(self, job_id: str, *, error: Reported, execution_ms: int | None = None, **who: Unpack[Who]) -> Job:
@@ -127,12 +129,15 @@ class Verbs(Scoped):
         return await self._batch("start", items, tx)
 
     async def renew_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        """Extend leases, each given as the arguments of `renew`."""
         return await self._batch("renew", items, tx)
 
     async def complete_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        """End jobs with their results, each given as the arguments of `complete`."""
         return await self._batch("complete", items, tx)
 
     async def fail_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
+        """Report failures, each given as the arguments of `fail`."""
         return await self._batch("fail", items, tx)
 
     async def release(self, job_id: str, *, checkpoint: Any = None, **who: Unpack[Who]) -> Job:
@@ -144,6 +149,7 @@ class Verbs(Scoped):
         return await self._do("progress", job_id, who, progress={"fraction": fraction, "message": message})
 
     async def submit(self, job_id: str, *, checkpoint: Any = None, **who: Unpack[Who]) -> Job:
+        """Hand the job on to where its lifecycle leads next, such as from CREATED to its queue."""
         return await self._do("submit", job_id, who, checkpoint=checkpoint)
 
     async def schedule(self, job_id: str, *, verdict: str, rule: str, delay_s: float = 0.0, **who: Unpack[Who]) -> Job:
@@ -151,9 +157,11 @@ class Verbs(Scoped):
         return await self._do("schedule", job_id, who, verdict=verdict, rule=rule, delay_s=delay_s)
 
     async def approve(self, job_id: str, *, result: Any = None, **who: Unpack[Who]) -> Job:
+        """Say yes to a job that waits for an answer."""
         return await self._do("approve", job_id, who, result=result)
 
     async def deny(self, job_id: str, *, rule: str | None = None, **who: Unpack[Who]) -> Job:
+        """Say no to a job that waits for an answer; `rule` is why."""
         return await self._do("deny", job_id, who, rule=rule)
 
     async def cancel(self, job_id: str, *, mode: str = "soft", **who: Unpack[Who]) -> Job:
@@ -161,21 +169,27 @@ class Verbs(Scoped):
         return await self._do("cancel", job_id, who, mode=mode)
 
     async def request_cancel(self, job_id: str, **who: Unpack[Who]) -> Job:
+        """Ask whoever runs the job to stop within the grace; what a soft `cancel` does to a leased job."""
         return await self._do("request_cancel", job_id, who)
 
     async def retry(self, job_id: str, *, error: Reported | None = None, **who: Unpack[Who]) -> Job:
+        """Send the job round again while its budget lasts."""
         return await self._do("retry", job_id, who, error=error)
 
     async def stall(self, job_id: str, **who: Unpack[Who]) -> Job:
+        """Take the job from its owner and set it aside until somebody requeues it."""
         return await self._do("stall", job_id, who)
 
     async def requeue(self, job_id: str, **who: Unpack[Who]) -> Job:
+        """Put a job that waits back into its queue."""
         return await self._do("requeue", job_id, who)
 
     async def expire(self, job_id: str, **who: Unpack[Who]) -> Job:
+        """Take the job from an owner whose lease is over; `reconcile` does it by itself."""
         return await self._do("expire", job_id, who)
 
     async def time_out(self, job_id: str, **who: Unpack[Who]) -> Job:
+        """End a state that has lasted longer than its limit; `reconcile` does it by itself."""
         return await self._do("time_out", job_id, who)
 
     async def dead_letter(
@@ -187,6 +201,7 @@ class Verbs(Scoped):
         error: Reported | None = None,
         **who: Unpack[Who],
     ) -> Job:
+        """Set the job aside for good, with the reason and the stage."""
         return await self._do("dead_letter", job_id, who, reason_code=reason_code, stage=stage, error=error)
 
     async def rerun(self, job_id: str, *, payload: Any = None, delay_s: float = 0.0, **who: Unpack[Who]) -> Job:

@@ -1,5 +1,6 @@
 """Where jobs are kept. `protocol.py` says what a store must do, `planning.py` what it writes; `sqlite/` is one."""
 
+from detent.store.keeping import Keeping
 from detent.store.planning import Plan, plan, plan_claim, plan_due
 from detent.store.protocol import Store
 from detent.store.query import (
@@ -18,6 +19,7 @@ __all__ = [
     "Entry",
     "EventQuery",
     "JobQuery",
+    "Keeping",
     "Kept",
     "Page",
     "Plan",

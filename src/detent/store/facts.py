@@ -61,7 +61,7 @@ class WorkingCopy:
         self._jobs[spec.tenant, spec.id] = job
         if spec.dedupe_key is not None:
             self._live[spec.tenant, spec.kind, spec.dedupe_key] = None if job.is_ended else job
-        if change.before.rev == 0:
+        if change.before.rev == 0 and job.claim_at is not None:
             room = self.room(spec.tenant, spec.queue)
             self._room[spec.tenant, spec.queue] = None if room is None else room - 1
         for spawned in change.spawned:

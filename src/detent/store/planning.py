@@ -47,7 +47,8 @@ def plan_claim(request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int
     for job in due:
         if len(planned.changes) == request.limit:
             break
-        change = decide(copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version), job, command, now)
+        lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
+        change = decide(lifecycle, job, _named(lifecycle, job, job.id, command), now)
         if isinstance(change, Change) and change.events:
             claimed = change.job
             planned.changes.append((change, claimed))
@@ -77,6 +78,8 @@ def _settle(request: Request, copy: WorkingCopy, planned: Plan, now: int, random
     if command.request_id is not None:
         scope = scope_of(tenant, job_id, command.verb, command.request_id)
         kept = copy.kept(scope)
+        if kept is not None and copy.job(tenant, kept.receipt.job_id) is None:
+            kept = None  # what it was answered with has been removed, and the request with it
     job = _job(request, kept, copy)
     if job is None and not isinstance(command, Enqueue):
         return NotFound(f"there is no job {job_id} in tenant '{tenant}'; look at the id and the tenant")
@@ -84,8 +87,7 @@ def _settle(request: Request, copy: WorkingCopy, planned: Plan, now: int, random
     if lifecycle is None:
         assert job is not None, "a request without a lifecycle is for a job that exists"
         lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
-    if command.request_id is None and lifecycle.requires_rev:
-        command = _with_request_id(request, job)
+    command = _named(lifecycle, job, job_id, command)
     receipt = None if kept is None or job is None else kept.receipt
     answer = decide(lifecycle, job, command, now, random, receipt)
     if isinstance(answer, Refused):
@@ -103,23 +105,22 @@ def _job(request: Request, kept: Kept | None, copy: WorkingCopy) -> Job | None:
     """The job a request is about: of a repeat the one it was answered with; of an enqueue the one in its place."""
     command, tenant = request.command, request.tenant
     if kept is not None:
-        answered = copy.job(tenant, kept.receipt.job_id)
-        if answered is not None:
-            return answered
+        return copy.job(tenant, kept.receipt.job_id)
     job = None if request.is_fresh else copy.job(tenant, request.job_id)
     if job is None and isinstance(command, Enqueue) and command.dedupe_key is not None:
         return copy.live(tenant, command.kind, command.dedupe_key)
     return job
 
 
-def _with_request_id(request: Request, job: Job | None) -> Command:
+def _named(lifecycle: Lifecycle, job: Job | None, job_id: str, command: Command) -> Command:
     """Where a lifecycle wants every request named, one that came without a name is named after what it does.
 
     It is on the record, but not kept: nobody knows it, so nobody can repeat it.
     """
+    if command.request_id is not None or not lifecycle.requires_rev:
+        return command
     rev = 0 if job is None else job.rev
-    named = derived_id(request.tenant, request.job_id, rev, request.command.verb, digest_of(request.command))
-    return replace(request.command, request_id=named)
+    return replace(command, request_id=derived_id(job_id, rev, digest_of(command)))
 
 
 def _in_the_way(change: Change, lifecycle: Lifecycle, command: Command, copy: WorkingCopy) -> Refused | Reply | None:

@@ -100,7 +100,8 @@ class Raw:
         now = host_clock()
         changes = {
             "owner": None, "lease_s": None, "lease_expires_at": None, "heartbeat_by": None, "last_owner": WORKER,
-            "last_lease_expires_at": ends, "phase": "ended", "ended_at": now, "wake_at": None, "result_digest": _RESULT_DIGEST,
+            "last_lease_expires_at": ends, "phase": "ended", "ended_at": now, "wake_at": None,
+            "result_digest": _RESULT_DIGEST,
         }  # fmt: skip
         self._connection.begin()
         self._move(numbers, "complete", ("running", "succeeded"), changes, now, outcome="success")

@@ -3,6 +3,5 @@
 from detent.store.sqlite.file import File
 from detent.store.sqlite.store import SqliteStore
 from detent.store.sqlite.transaction import Transaction
-from detent.store.sqlite.writing import Keeping
 
-__all__ = ["File", "Keeping", "SqliteStore", "Transaction"]
+__all__ = ["File", "SqliteStore", "Transaction"]

@@ -1,16 +1,18 @@
 """Listings: which statement and which filters answer a query, and the cursors that go on from a page."""
 
+from collections import defaultdict
 from operator import itemgetter
 from typing import Any, Final
 
 from detent.errors import InvalidArgument
-from detent.kernel import Job
+from detent.kernel import Event, Job, Note
 from detent.store.query import Entry, EventQuery, JobQuery, Page, Story
 from detent.store.sqlite.rows import Row, event_of, note_of
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, with_filters
 
 _LAST: Final = 2**63 - 1
+NEAR: Final = 10_000  # events
 # What an index of the spec finds; the first that is asked for leads.
 _LINKS: Final = ("correlation_id", "parent_job_id", "workflow_id")
 
@@ -32,32 +34,55 @@ def find(session: Session, query: JobQuery, limit: int, cursor: str | None) -> P
 
 
 def events(session: Session, query: EventQuery, limit: int, cursor: str | None) -> Page[Entry]:
+    after, end = number_of(cursor), int(end_of_log(session))
+    name, by_index = _index_for(query, is_near=end - after <= NEAR)
     given = _given(query)
-    if query.type is not None and (cursor is None or ":" in cursor):
-        return _events_by_type(session, query, given, limit, cursor)
-    after = number_of(cursor, 0)
-    if query.job_id is not None:
-        name, by_index = "events_of_job", {"job_id"}
-    elif query.correlation_id is not None:
-        name, by_index = "events_by_correlation", {"correlation_id"}
-    else:
-        name, by_index = "events", set()
     filters = tuple(each for each in given if each not in by_index | {"tenant"})
-    rows = session.connection.execute(with_filters(name, filters), given | {"after": after, "limit": limit})
+    times = {"at_from": query.at_from or 0, "at_until": _LAST if query.at_until is None else query.at_until}
+    bindings = given | times | {"after": after, "limit": limit}
+    rows = session.connection.execute(with_filters(name, filters), bindings)
     entries = [Entry(str(row[0]), event_of(row)) for row in rows]
-    if len(entries) == limit:
-        return Page(entries, entries[-1].cursor)
-    return Page(entries, max(end_of_log(session), str(after), key=int))  # all there is was looked at
+    # A page that is not full has looked at all there is.
+    return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(end, after)))
+
+
+def _index_for(query: EventQuery, *, is_near: bool) -> tuple[str, set[str]]:
+    """The statement whose index finds the most, and the filters it has built in.
+
+    Near its end the log itself is short, and a reader that follows it is best served by walking along.
+    """
+    if query.job_id is not None:
+        return "events_of_job", {"job_id"}
+    if query.correlation_id is not None:
+        return "events_by_correlation", {"correlation_id"}
+    if query.type is not None and query.queue is None and query.kind is None and not is_near:
+        return "events_by_type", {"type", "at_from", "at_until"}
+    return "events", set()
 
 
 def stories(session: Session, tenant: str | None, limit: int, cursor: str | None, job_id: str | None) -> Page[Story]:
     if job_id is not None:
         job = session.job(tenant or "", job_id)
         return Page([] if job is None else [story(session, job, session.number(tenant or "", job_id))])
-    after = number_of(cursor, 0)
-    rows = session.connection.execute(SQL["stories"], {"after": after, "tenant": tenant, "limit": limit})
-    told = [(row[0], story(session, session.job_of(row), row[0])) for row in rows]
-    return Page([each for _, each in told], str(told[-1][0]) if len(told) == limit else None)
+    bindings = {"after": number_of(cursor, 0), "tenant": tenant, "limit": limit}
+    rows = session.connection.execute(SQL["stories"], bindings)
+    if not rows:
+        return Page([])
+    told = _told(session, tenant, [(row[0], session.job_of(row)) for row in rows])
+    return Page(told, str(rows[-1][0]) if len(rows) == limit else None)
+
+
+def _told(session: Session, tenant: str | None, jobs: list[tuple[int, Job]]) -> list[Story]:
+    """Jobs with their logs. Their numbers follow one another, so one statement reads all of the logs."""
+    span = {"first": jobs[0][0], "last": jobs[-1][0], "tenant": tenant}
+    logs: dict[int, list[Event]] = defaultdict(list)
+    for number, *row in session.connection.execute(SQL["events_between"], span):
+        logs[number].append(event_of(tuple(row)))
+    ids = {number: job.id for number, job in jobs}
+    notes: dict[int, list[Note]] = defaultdict(list)
+    for number, *row in session.connection.execute(SQL["notes_between"], span):
+        notes[number].append(note_of(tuple(row), ids[number]))
+    return [Story(job, logs[number], notes[number]) for number, job in jobs]
 
 
 def end_of_log(session: Session) -> str:
@@ -69,18 +94,6 @@ def story(session: Session, job: Job, number: int) -> Story:
     log = [event_of(row) for row in connection.execute(SQL["events_of"], (number,))]
     notes = [note_of(row, job.id) for row in connection.execute(SQL["notes_of"], (number,))]
     return Story(job, log, notes)
-
-
-def _events_by_type(
-    session: Session, query: EventQuery, given: dict[str, Any], limit: int, cursor: str | None
-) -> Page[Entry]:
-    """By time, along the index. The place is a moment and a number."""
-    at, _, after = (cursor or f"{(query.at_from or 0) - 1}:0").partition(":")
-    place = {"after_at": number_of(at, 0), "after": number_of(after, 0), "limit": limit}
-    filters = tuple(each for each in given if each not in ("tenant", "type", "at_from"))
-    rows = session.connection.execute(with_filters("events_by_type", filters), given | place)
-    entries = [Entry(f"{row[8]}:{row[0]}", event_of(row)) for row in rows]
-    return Page(entries, entries[-1].cursor if entries else f"{at}:{after}")
 
 
 def _given(query: JobQuery | EventQuery) -> dict[str, Any]:

@@ -14,6 +14,7 @@ def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Pr
     counts = {name: _each(session, name, numbers) for name in ("remove_details", "remove_events")}
     for name in ("remove_notes", "remove_contents", "remove_job"):
         _each(session, name, numbers)
+    session.forget()
     expired = {
         name: _expired(session, name, limit) for name in ("expired_details", "expired_notes", "expired_receipts")
     }

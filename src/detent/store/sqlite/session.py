@@ -51,11 +51,10 @@ class Session:
         """Read those of these jobs that are not remembered, in one statement for a tenant."""
         missing = [key for key in keys if key not in self._jobs]
         for tenant in {tenant for tenant, _ in missing}:
-            job_ids = [job_id for other, job_id in missing if other == tenant]
+            job_ids = {job_id for other, job_id in missing if other == tenant}
             for row in self.connection.execute(_BY_IDS, (tenant, encode(job_ids))):
-                self.job_of(row)
-        for key in missing:
-            self._jobs.setdefault(key)
+                job_ids.discard(self.job_of(row).id)
+            self._jobs.update(dict.fromkeys((tenant, job_id) for job_id in job_ids))
 
     def numbered(self, numbers: Sequence[int]) -> list[Job]:
         """These jobs, in the order of the numbers."""

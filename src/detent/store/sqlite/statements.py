@@ -12,7 +12,8 @@ def _read() -> dict[str, str]:
     found: dict[str, str] = {}
     for file in _FILES:
         found |= blocks("detent.store.sqlite.sql", file)
-    parts = {"columns": found["columns"], "event_columns": found["event_columns"]}
+    # In this order: the second is made of the third.
+    parts = {name: found[name] for name in ("columns", "event_columns", "event_fields")}
     return {name: _filled(block, parts) for name, block in found.items()}
 
 

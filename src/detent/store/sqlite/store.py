@@ -9,6 +9,7 @@ from detent.errors import InvalidArgument
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
 from detent.store.clock import Clock, Random, host_clock, host_random
+from detent.store.keeping import Keeping
 from detent.store.planning import plan, plan_claim, plan_due
 from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story
 from detent.store.request import ClaimRequest, Replies, Request
@@ -20,7 +21,7 @@ from detent.store.sqlite.session import Session
 from detent.store.sqlite.sharing import forked
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transaction import Transaction
-from detent.store.sqlite.writing import Keeping, write
+from detent.store.sqlite.writing import write
 from detent.store.waiting import in_thread, now_s, sleep
 
 Result = TypeVar("Result")

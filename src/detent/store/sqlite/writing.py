@@ -2,31 +2,17 @@
 
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
-
-from msgspec import Struct
 
 from detent.errors import StoreError
 from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.kernel.job import Spec
+from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
 from detent.store.request import Kept
 from detent.store.sqlite.rows import ENCODERS, Row, event_row, job_row, note_row, record_row, text
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, insert_record, move_record, say
-
-# Payloads of these are worth keeping for a while only; the log is whole without them.
-VERBOSE_VERBS: Final = frozenset({"renew"})
-VERBOSE_NOTES: Final = frozenset({"progress"})
-
-
-class Keeping(Struct, frozen=True, kw_only=True):
-    """How long what need not stay is kept, and how many notes of one kind a job has."""
-
-    receipts_s: float = 86_400
-    verbose_s: float = 3 * 86_400
-    notes_max: int = 100
 
 
 def write(session: Session, plan: Plan, keeping: Keeping) -> None:

@@ -26,8 +26,10 @@ insert or replace into detent_receipts (
 ) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: event_columns
+select {event_fields}
+
+-- name: event_fields
 -- Part of every statement that reads events.
-select
     e.seq, e.tenant, j.id, e.rev, e.type, e.verb, e.from_state, e.to_state, e.at, e.actor, e.role, e.worker, e.attempt,
     e.request_id, j.correlation_id, e.trace_id, e.cause, e.changes, coalesce(e.payload, d.payload), e.version
 
@@ -39,6 +41,20 @@ left join detent_jobs j on j.job = e.job
 left join detent_event_details d on d.seq = e.seq
 where e.job = ?
 order by e.rev
+
+-- name: events_between
+-- The logs of jobs whose numbers follow one another, each in the order of its revisions.
+select e.job, {event_fields}
+from detent_events e
+left join detent_jobs j on j.job = e.job
+left join detent_event_details d on d.seq = e.seq
+where e.job between :first and :last and (:tenant is null or e.tenant = :tenant)
+order by e.job, e.rev
+
+-- name: notes_between
+select job, tenant, rev, kind, type, at, actor, payload, version from detent_notes
+where job between :first and :last and (:tenant is null or tenant = :tenant)
+order by job, seq
 
 -- name: events
 -- The log in the order of commit, from a place on.
@@ -76,14 +92,17 @@ order by e.seq
 limit :limit
 
 -- name: events_by_type
--- In the order of time, by the index of types.
+-- Of one type in a span of time, along the index of types, and yet in the order of commit.
 {event_columns}
-from detent_events e indexed by detent_events_type
+from (
+    select seq from detent_events indexed by detent_events_type
+    where tenant = :tenant and type = :type and at >= :at_from and at <= :at_until and seq > :after
+    order by seq limit :limit
+) k
+cross join detent_events e on e.seq = k.seq
 cross join detent_jobs j on j.job = e.job
 left join detent_event_details d on d.seq = e.seq
-where e.tenant = :tenant and e.type = :type and (e.at, e.seq) > (:after_at, :after) {filters}
-order by e.at, e.seq
-limit :limit
+order by e.seq
 
 -- name: filter_job_id
 and j.id = :job_id

@@ -1,0 +1,17 @@
+"""What need not stay for ever, on whichever store: for how long it is kept, and how much of it."""
+
+from typing import Final
+
+from msgspec import Struct
+
+# Payloads of these are worth keeping for a while only; the log is whole without them.
+VERBOSE_VERBS: Final = frozenset({"renew"})
+VERBOSE_NOTES: Final = frozenset({"progress"})
+
+
+class Keeping(Struct, frozen=True, kw_only=True):
+    """How long receipts and verbose payloads are kept, and how many notes of one kind a job has."""
+
+    receipts_s: float = 86_400
+    verbose_s: float = 3 * 86_400
+    notes_max: int = 100

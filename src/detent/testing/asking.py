@@ -1,0 +1,77 @@
+"""Which of the things on a `Shelf` are meant: by a listing, a claim, the reconciler, retention."""
+
+from typing import Any
+
+from detent.errors import InvalidArgument
+from detent.kernel import Event, Job
+from detent.kernel.clock import micros
+from detent.store import ClaimRequest, EventQuery, JobQuery, Retention
+from detent.store.request import Key
+from detent.testing.shelf import Shelf
+
+
+def is_job_meant(shelf: Shelf, job: Job, query: JobQuery) -> bool:
+    shown = {name: getattr(job.spec, name, getattr(job, name, None)) for name in query.__struct_fields__}
+    return _matches(
+        query, shown | {"outcome": _outcome(shelf, job)}, {"created": job.created_at, "ended": job.ended_at}
+    )
+
+
+def is_event_meant(shelf: Shelf, event: Event, query: EventQuery) -> bool:
+    spec = shelf.jobs[event.tenant, event.job_id].spec
+    shown = {name: getattr(event, name, None) for name in query.__struct_fields__}
+    return _matches(query, shown | {"queue": spec.queue, "kind": spec.kind}, {"at": event.at})
+
+
+def is_old(shelf: Shelf, key: Key, tenant: str, retention: Retention) -> bool:
+    job = shelf.jobs[key]
+    kept_s = retention.successes_s if _outcome(shelf, job) == "success" else retention.others_s
+    return key[0] == tenant and job.ended_at is not None and job.ended_at < shelf.now - micros(kept_s)
+
+
+def _outcome(shelf: Shelf, job: Job) -> str | None:
+    return shelf.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version).by_name[job.state].outcome
+
+
+def _matches(query: JobQuery | EventQuery, shown: dict[str, Any], moments: dict[str, int | None]) -> bool:
+    """Whether everything that was asked for is so. A period holds both of its ends."""
+    for name in query.__struct_fields__:
+        asked = getattr(query, name)
+        stem, _, bound = name.rpartition("_")
+        if asked is None:
+            continue
+        if stem in moments:
+            moment = moments[stem]
+            if moment is None or (moment < asked if bound == "from" else moment > asked):
+                return False
+        elif shown[name] != asked:
+            return False
+    return True
+
+
+def claimable(shelf: Shelf, request: ClaimRequest) -> list[Job]:
+    due = [
+        (job.order_at, shelf.numbers[key], job) for key, job in shelf.jobs.items() if _suits(job, request, shelf.now)
+    ]
+    return [job for _, _, job in sorted(due, key=lambda each: each[:2])]
+
+
+def _suits(job: Job, request: ClaimRequest, now: int) -> bool:
+    spec = job.spec
+    is_due = job.claim_at is not None and job.claim_at <= now
+    is_wanted = request.kinds is None or spec.kind in request.kinds
+    has_adapter = request.adapters is None or spec.adapter_id is None or spec.adapter_id in request.adapters
+    return is_due and is_wanted and has_adapter and spec.tenant == request.tenant and spec.queue in request.queues
+
+
+def waking(shelf: Shelf) -> list[Job]:
+    due = [(job.wake_at, job) for job in shelf.jobs.values() if job.wake_at is not None and job.wake_at <= shelf.now]
+    return [job for _, job in sorted(due, key=lambda each: each[0])]
+
+
+def number_of(cursor: str | None, default: int) -> int:
+    if cursor is None:
+        return default
+    if not cursor.isdecimal():
+        raise InvalidArgument(f"cursor is {cursor!r}; give one that a listing returned", code="bad_cursor")
+    return int(cursor)

@@ -1,0 +1,39 @@
+"""The whole contract, put together from its themes."""
+
+from detent.testing.contract.batches import Batches
+from detent.testing.contract.claims import Claims
+from detent.testing.contract.counting import Counting
+from detent.testing.contract.fences import Fences
+from detent.testing.contract.listings import Listings
+from detent.testing.contract.lives import Lives
+from detent.testing.contract.log import Log
+from detent.testing.contract.reconciling import Reconciling
+from detent.testing.contract.refusals import Refusals
+from detent.testing.contract.repeats import Repeats
+from detent.testing.contract.retention import Removal
+from detent.testing.contract.tailing import Tailing
+from detent.testing.contract.tenants import Tenants
+from detent.testing.contract.twins import Twins
+from detent.testing.contract.verdicts import Verdicts
+from detent.testing.contract.versions import Versions
+
+
+class StoreContract(
+    Lives,
+    Log,
+    Refusals,
+    Fences,
+    Repeats,
+    Twins,
+    Claims,
+    Batches,
+    Reconciling,
+    Counting,
+    Verdicts,
+    Versions,
+    Tenants,
+    Listings,
+    Tailing,
+    Removal,
+):
+    """What a store must do. Say in `make_store` which one; `receipts_s`, `verbose_s` and `notes_max` what it keeps."""

@@ -1,0 +1,129 @@
+"""A store in memory: for tests, and to show how little a store has to do. It decides nothing; the planning does.
+
+Nothing in it waits between reading and writing, so on an event loop every method is atomic; a lock makes it so for
+threads.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+from threading import Lock
+from typing import Final
+
+from detent.errors import InvalidArgument
+from detent.kernel import Job
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.registry import Registry
+from detent.store import (
+    ClaimRequest,
+    Entry,
+    EventQuery,
+    JobQuery,
+    Page,
+    Plan,
+    Pruned,
+    Replies,
+    Request,
+    Retention,
+    Story,
+    plan,
+    plan_claim,
+    plan_due,
+)
+from detent.store.clock import Clock, Random, host_clock, host_random
+from detent.store.keeping import Keeping
+from detent.store.protocol import Transaction
+from detent.store.request import Key
+from detent.store.waiting import now_s, sleep
+from detent.testing import asking
+from detent.testing.shelf import Shelf
+
+POLL_S: Final = 0.005
+
+
+class MemoryStore:
+    """It ends with the process, and has no transactions for its callers."""
+
+    def __init__(self, *, clock: Clock = host_clock, random: Random = host_random, kept: Keeping | None = None) -> None:
+        self._clock = clock
+        self._random = random
+        self._lock = Lock()
+        self.shelf = Shelf(kept or Keeping())
+
+    async def open(self) -> None:
+        """It is ready from the start."""
+
+    async def close(self) -> None:
+        """It holds nothing but memory."""
+
+    async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
+        known = self.shelf.lifecycles
+        Registry(*known.values(), *lifecycles)  # refuses another content under a known version
+        for lifecycle in lifecycles:
+            known.setdefault((lifecycle.name, lifecycle.version), lifecycle)
+        return list(known.values())
+
+    async def apply(self, requests: Sequence[Request], tx: Transaction | None = None) -> Replies:
+        return self._write(lambda shelf: plan(requests, shelf, shelf.now, self._random), tx)
+
+    async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
+        return self._write(lambda shelf: plan_claim(request, asking.claimable(shelf, request), shelf, shelf.now), tx)
+
+    async def reconcile(self, limit: int) -> Replies:
+        return self._write(lambda shelf: plan_due(asking.waking(shelf)[:limit], shelf, shelf.now, self._random))
+
+    async def get(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]:
+        return [self.shelf.job(tenant, job_id) for job_id in job_ids]
+
+    async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
+        shelf, before = self.shelf, asking.number_of(cursor, self.shelf.last_number + 1)
+        asked = (key for key in reversed(shelf.jobs) if asking.is_job_meant(shelf, shelf.jobs[key], query))
+        page = list(islice((key for key in asked if shelf.numbers[key] < before), limit))
+        return Page([shelf.jobs[key] for key in page], self._next(page, limit))
+
+    async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
+        shelf, after = self.shelf, asking.number_of(cursor, 0)
+        asked = (place for place, event in shelf.log.items() if asking.is_event_meant(shelf, event, query))
+        entries = [Entry(str(at), shelf.event(at)) for at in islice((at for at in asked if at > after), limit)]
+        return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(shelf.end, after)))
+
+    async def wait(self, cursor: str | None, timeout_s: float) -> str:
+        deadline = now_s() + timeout_s
+        while (cursor is None or self.shelf.end <= asking.number_of(cursor, 0)) and now_s() < deadline:
+            await sleep(POLL_S)
+        return str(self.shelf.end)
+
+    async def stories(
+        self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
+    ) -> Page[Story]:
+        shelf, after = self.shelf, asking.number_of(cursor, 0)
+        asked = (key for key in shelf.jobs if tenant in (None, key[0]) and job_id in (None, key[1]))
+        page = list(islice((key for key in asked if shelf.numbers[key] > after), limit))
+        return Page([shelf.story(key) for key in page], self._next(page, limit))
+
+    async def check(self) -> list[str]:
+        revisions = sum(job.rev for job in self.shelf.jobs.values())
+        missing = revisions - len(self.shelf.log)
+        return [f"{missing} revisions without an event"] if missing else []
+
+    async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
+        self.shelf.depths_max[tenant, queue] = depth_max
+
+    async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
+        with self._lock:
+            self.shelf.now = self._clock()
+            old = [key for key in self.shelf.jobs if asking.is_old(self.shelf, key, tenant, retention)][:limit]
+            events = sum(self.shelf.remove(key) for key in old)
+            details, receipts = self.shelf.expire(limit)
+            return Pruned(len(old), events, details, receipts, is_done=max(len(old), details, receipts) < limit)
+
+    def _next(self, page: list[Key], limit: int) -> str | None:
+        return str(self.shelf.numbers[page[-1]]) if len(page) == limit else None
+
+    def _write(self, planned: Callable[[Shelf], Plan], tx: Transaction | None = None) -> Replies:
+        if tx is not None:
+            raise InvalidArgument("a store in memory has no transactions; leave tx= out", code="bad_transaction")
+        with self._lock:
+            self.shelf.now = self._clock()
+            made = planned(self.shelf)
+            self.shelf.write(made)
+            return made.replies

@@ -1,0 +1,96 @@
+"""Proof that the contract bites: stores with one mistake each, and the scenario that must notice it."""
+
+import subprocess
+import sys
+from typing import Final
+
+import pytest
+
+from detent.errors import DetentError
+from detent.store import Store
+from detent.store.clock import Clock, Random
+from detent.testing import MemoryStore, StoreContract
+from detent.testing.contract import tailing
+from tests.store import broken
+from tests.store.contract_ids import scenarios_of
+
+NOTICED: Final[dict[type[MemoryStore], str]] = {
+    broken.LosesEvents: "test_each_mutation_is_one_event_and_one_step_of_rev",
+    broken.LosesRecords: "test_record_is_kept_as_answered_at_every_step",
+    broken.ForgetsRequests: "test_repeat_of_a_verb_answers_with_the_job_as_it_is_and_changes_nothing",
+    broken.ForgetsClaims: "test_repeated_claim_returns_what_it_still_holds_and_no_more",
+    broken.NeverForgetsRequests: "test_request_is_forgotten_after_its_time_and_not_before",
+    broken.SharesRequestsAmongTenants: "test_same_request_on_the_same_id_has_an_effect_in_each_tenant",
+    broken.IgnoresTheLease: "test_worker_with_expired_lease_cannot_finish_job",
+    broken.KeepsDedupeKeys: "test_dedupe_key_is_free_when_its_job_has_ended",
+    broken.HasNoDedupeKeys: "test_dedupe_key_names_one_live_job_of_a_kind",
+    broken.ForgetsWhatAChangeSpawned: "test_failed_job_is_run_again_in_the_same_change_where_the_policy_wants_it",
+    broken.KeepsEveryNote: "test_job_keeps_a_bounded_number_of_late_results",
+    broken.IgnoresTheTenant: "test_another_tenants_job_is_not_found_by_any_read",
+    broken.LosesTheRace: "test_of_two_that_finish_the_same_attempt_one_does",
+    broken.ClaimsTwice: "test_sixty_four_claimers_at_once_never_share_a_job",
+    broken.DecidesABatchAtOnce: "test_same_job_twice_in_a_batch_sees_what_the_first_did",
+    broken.ClaimsInTheOrderOfMaking: "test_higher_priority_goes_first_and_lower_ages",
+    broken.SkipsAnEvent: "test_tail_loses_and_doubles_nothing_while_others_write",
+    broken.DoublesAJobBetweenPages: "test_pages_go_newest_first_without_loss_or_double",
+    broken.PrunesLiveJobs: "test_jobs_not_ended_are_never_removed",
+    broken.PrunesWithoutEnd: "test_removal_goes_in_batches_of_at_most_the_limit",
+    broken.ReplacesDefinitions: "test_same_version_with_other_content_is_refused",
+    broken.HasAClockOfItsOwn: "test_the_stores_clock_decides_not_the_callers",
+    broken.ReconcilesOneTenant: "test_time_spares_no_tenant",
+}
+
+
+# Some themes of it, as somebody with a store of their own and another runner would use them.
+WITH_UNITTEST: Final = """
+import sys, unittest
+from detent.testing import MemoryStore
+from detent.testing.contract import StoreContract, claims, fences
+
+class TestTheirStore(claims.Claims, fences.Fences, unittest.TestCase):
+    def make_store(self, clock, random):
+        return MemoryStore(clock=clock, random=random)
+
+assert "pytest" not in sys.modules
+unittest.main()
+"""
+
+
+def contract_of(kind: type[MemoryStore]) -> StoreContract:
+    class Suite(StoreContract):
+        def make_store(self, clock: Clock, random: Random) -> Store:
+            return kind(clock=clock, random=random)
+
+    return Suite()
+
+
+def test_every_broken_store_is_tried() -> None:
+    kinds = {each for each in vars(broken).values() if isinstance(each, type) and issubclass(each, MemoryStore)}
+
+    assert set(NOTICED) == kinds - {MemoryStore, broken.OnShelf}
+    assert set(NOTICED.values()) <= set(scenarios_of(StoreContract))
+
+
+@pytest.mark.requirement("CON-09")
+@pytest.mark.parametrize("kind", NOTICED, ids=lambda kind: kind.__name__)
+def test_a_mistake_of_a_store_is_noticed(kind: type[MemoryStore], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tailing, "WAIT_S", 0.2)  # what is lost does not come, however long one waits
+    noticed_by = NOTICED[kind]
+
+    # A scenario may also stumble: over a refusal it did not expect, or over more or fewer jobs than it unpacks.
+    with pytest.raises((AssertionError, DetentError, ValueError)):
+        getattr(contract_of(kind), noticed_by)()
+    getattr(contract_of(MemoryStore), noticed_by)()
+
+
+@pytest.mark.requirement("CON-09")
+def test_contract_runs_without_pytest() -> None:
+    ran = subprocess.run([sys.executable, "-c", WITH_UNITTEST], capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stderr
+    assert "OK" in ran.stderr
+
+
+def test_suite_without_a_store_says_what_is_missing() -> None:
+    with pytest.raises(NotImplementedError, match="make_store"):
+        StoreContract().test_job_is_read_back_as_it_was_made()
