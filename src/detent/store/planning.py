@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from detent import kernel
 from detent.errors import DetentError, NotFound, Refused
-from detent.kernel import Change, Job, Note, Receipt, decide
+from detent.kernel import Change, Job, Note, Receipt
 from detent.kernel.command import Command, Enqueue, Rerun
 from detent.kernel.digest import derived_id, digest_of
 from detent.kernel.due import due_command
@@ -17,6 +18,7 @@ from detent.store.facts import Facts, WorkingCopy
 from detent.store.request import ClaimRequest, Kept, Replies, Reply, Request, Scope, scope_of
 
 Random = Callable[[], float]
+Decide = Callable[[Lifecycle, Job | None, Command, int, float, Receipt | None], Change | Refused]
 
 
 class Plan(Struct):
@@ -28,15 +30,20 @@ class Plan(Struct):
     kept: list[Kept] = field(default_factory=list)
 
 
-def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random) -> Plan:
-    """Decide each request on the store as the ones before it leave it."""
+def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random, decide: Decide = kernel.decide) -> Plan:
+    """Decide each request on the store as the ones before it leave it.
+
+    `decide` is the kernel's; the exploration passes broken ones, to see that it notices.
+    """
     planned, copy = Plan(), WorkingCopy(facts)
     for request in requests:
-        planned.replies.append(_settle(request, copy, planned, now, random()))
+        planned.replies.append(_settle(request, copy, planned, now, random(), decide))
     return planned
 
 
-def plan_claim(request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int) -> Plan:
+def plan_claim(
+    request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int, decide: Decide = kernel.decide
+) -> Plan:
     """Claim the first of the jobs that are due, up to the limit; a repeat gets what it still holds, and no more."""
     planned, copy, command = Plan(), WorkingCopy(facts), request.command
     scope = None if command.request_id is None else scope_of(request.tenant, "", "claim", command.request_id)
@@ -48,7 +55,7 @@ def plan_claim(request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int
         if len(planned.changes) == request.limit:
             break
         lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
-        change = decide(lifecycle, job, _named(lifecycle, job, job.id, command), now)
+        change = decide(lifecycle, job, _named(lifecycle, job, job.id, command), now, 0.5, None)
         if isinstance(change, Change) and change.events:
             claimed = change.job
             planned.changes.append((change, claimed))
@@ -64,7 +71,7 @@ def plan_due(due: Iterable[Job], facts: Facts, now: int, random: Random) -> Plan
     for job in due:
         lifecycle = facts.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
         command = due_command(lifecycle, job, now)
-        change = None if command is None else decide(lifecycle, job, command, now, random())
+        change = None if command is None else kernel.decide(lifecycle, job, command, now, random())
         if isinstance(change, Change) and change.events:
             moved = change.job
             planned.changes.append((change, moved))
@@ -72,7 +79,9 @@ def plan_due(due: Iterable[Job], facts: Facts, now: int, random: Random) -> Plan
     return planned
 
 
-def _settle(request: Request, copy: WorkingCopy, planned: Plan, now: int, random: float) -> Reply | DetentError:
+def _settle(
+    request: Request, copy: WorkingCopy, planned: Plan, now: int, random: float, decide: Decide
+) -> Reply | DetentError:
     tenant, job_id, command = request.tenant, request.job_id, request.command
     scope, kept = None, None
     if command.request_id is not None:

@@ -44,7 +44,7 @@ class Actions:
             command = due_command(self.lifecycle, job, world.now)
             if command is None:
                 continue
-            yield f"reconciler: {command.verb}", self.network.send(world, index, command)[0]
+            yield f"reconciler: {command.verb}", self.network.send(world, index, command)
             if world.faults_left:
                 late = _fault(world)._replace(in_flight=(*world.in_flight, Message(index, command)))
                 yield f"reconciler pauses before {command.verb}", late
@@ -64,7 +64,7 @@ class Actions:
             return
         start = _fault(world) if is_fault else world
         for command in orders(verb, role, world.jobs[index]):
-            yield f"{role}: {named(command)}", self.network.send(start, index, command)[0]
+            yield f"{role}: {named(command)}", self.network.send(start, index, command)
 
     def _claims(self, world: World, who: int) -> Iterator[Step]:
         if world.workers[who].unanswered is not None or not claimable(world):
@@ -124,7 +124,7 @@ class Actions:
             self._tamper(rest, index, command)
             if command.worker is not None and is_outdated(command, world.jobs[index]):
                 self._try_every_word(rest, index, command)
-            yield label, self.network.send(rest, index, command)[0]
+            yield label, self.network.send(rest, index, command)
 
     def _try_every_word(self, world: World, index: int, fence: Command, seen: Job | None = None) -> None:
         """Outdated requests are alike, so the search keeps one of them; here it stands for all there could be."""
@@ -134,7 +134,7 @@ class Actions:
 
     def _tamper(self, world: World, index: int, command: Command) -> None:
         """Other content under a request id that is taken must be refused."""
-        receipt = self.network.receipt(world, command)
+        receipt = self.network.receipt(world, index, command)
         if receipt is not None:
             other = replace(command, reason="something else")
             answer = self.machinery.decide(self.lifecycle, world.jobs[index], other, world.now, receipt)

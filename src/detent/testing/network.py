@@ -1,11 +1,14 @@
-"""How requests reach the register and answers come back: to one job, or to the queue; repeats told apart."""
+"""How requests reach the register and answers come back: to one job, or to the queue.
 
-from msgspec.structs import replace
+What is written, and how repeats are told apart, is what every store does: it is planned by `detent.store.planning`.
+"""
 
 from detent.errors import Refused
 from detent.kernel import Change, Job, Receipt
-from detent.kernel.command import Command
-from detent.kernel.repeating import still_held
+from detent.kernel.command import Claim, Command
+from detent.lifecycle import Lifecycle
+from detent.store.planning import Decide, Plan, plan, plan_claim
+from detent.store.request import ClaimRequest, Kept, Reply, Request, Scope, scope_of
 from detent.testing.machinery import Machinery
 from detent.testing.world import Message, Worker, World
 
@@ -19,47 +22,87 @@ class Network:
         if message.to is None:
             return self.claim(world, who, message)
         index, name = message.to, worker_name(who)
-        after, _ = self.send(world, index, message.command, seen=world.workers[who].memory[index])
+        after = self.send(world, index, message.command, seen=world.workers[who].memory[index])
         job = after.jobs[index]
         keeps = job.owner == name and message.command.attempt in (None, job.attempt)
         return after.remembering(who, index, job if keeps else None)
 
-    def send(
-        self, world: World, index: int, command: Command, seen: Job | None = None
-    ) -> tuple[World, Change | Refused]:
-        """A request to one job, decided and written; `seen` is what the sender remembers of it."""
-        job = world.jobs[index]
-        receipt = self.receipt(world, command)
-        answer = self.machinery.ask(job, seen, command, world.now, receipt)
-        self.machinery.judge_repeat(job, command, receipt, answer)
-        if isinstance(answer, Refused):
-            return world, answer
-        after = world
-        if answer.events:
-            after = world.with_job(index, self.machinery.write(job, command, answer, world.now))
-        if answer.receipt is not None:
-            after = after._replace(receipts=(*after.receipts, (answer.receipt.request_id, answer.receipt)))
-        return after, answer
+    def send(self, world: World, index: int, command: Command, seen: Job | None = None) -> World:
+        """A request to one job, planned and written; `seen` is what the sender remembers of it."""
+        job, register = world.jobs[index], Register(world, self.machinery.lifecycle)
+        request = Request(job.spec.tenant, job.id, command)
+        planned = plan([request], register, world.now, _always_half, self._decide(seen))
+        self._judge_repeat(job, command, planned, register.receipt(request))
+        return self._written(world, command, planned)
 
     def claim(self, world: World, who: int | None, message: Message) -> World:
-        """What a store does for a claim: the first due jobs, each decided; a repeat gets what it still has."""
-        command = message.command
-        first = dict(world.claims).get(command.request_id or "")
-        if first is not None:
-            kept = {job.id for job in still_held(list(world.jobs), dict(first), command.worker or "")}
-            return _answered(world, who, kept)
-        won: dict[str, int] = {}
-        bare = replace(command, request_id=None)
-        for index in claimable(world)[: message.limit]:
-            world, answer = self.send(world, index, bare)
-            if isinstance(answer, Change):
-                won[world.jobs[index].id] = world.jobs[index].attempt
-        if command.request_id is not None:
-            world = world._replace(claims=(*world.claims, (command.request_id, tuple(won.items()))))
-        return _answered(world, who, set(won))
+        """To the queue: the first due jobs, each decided; a repeat gets what it still has."""
+        assert isinstance(message.command, Claim)
+        due = [world.jobs[index] for index in claimable(world)]
+        request = ClaimRequest("default", message.command, limit=message.limit)
+        register = Register(world, self.machinery.lifecycle)
+        planned = plan_claim(request, due, register, world.now, self._decide(None))
+        after = self._written(world, message.command, planned)
+        return _answered(after, who, {reply.job.id for reply in planned.replies if isinstance(reply, Reply)})
 
-    def receipt(self, world: World, command: Command) -> Receipt | None:
-        return None if command.request_id is None else dict(world.receipts).get(command.request_id)
+    def receipt(self, world: World, index: int, command: Command) -> Receipt | None:
+        job = world.jobs[index]
+        return Register(world, self.machinery.lifecycle).receipt(Request(job.spec.tenant, job.id, command))
+
+    def _decide(self, seen: Job | None) -> Decide:
+        def decide(
+            lifecycle: Lifecycle, job: Job | None, command: Command, now: int, random: float, receipt: Receipt | None
+        ) -> Change | Refused:
+            assert job is not None, "nobody enqueues in these worlds"
+            return self.machinery.ask(job, seen, command, now, receipt)
+
+        return decide
+
+    def _judge_repeat(self, job: Job, command: Command, planned: Plan, receipt: Receipt | None) -> None:
+        for change, _ in planned.changes:
+            self.machinery.judge_repeat(job, command, receipt, change)
+
+    def _written(self, world: World, command: Command, planned: Plan) -> World:
+        after = world._replace(kept=(*world.kept, *planned.kept)) if planned.kept else world
+        for change, _ in planned.changes:
+            if change.events:
+                index = next(at for at, job in enumerate(world.jobs) if job.id == change.before.id)
+                after = after.with_job(index, self.machinery.write(world.jobs[index], command, change, world.now))
+        return after
+
+
+class Register:
+    """A world as the facts that stores plan on: what is planned here is what a store would write."""
+
+    def __init__(self, world: World, lifecycle: Lifecycle) -> None:
+        self._world = world
+        self._lifecycle = lifecycle
+
+    def job(self, tenant: str, job_id: str) -> Job | None:
+        return next((job for job in self._world.jobs if job.id == job_id), None)
+
+    def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
+        return None
+
+    def kept(self, scope: Scope) -> Kept | None:
+        return next((kept for kept in self._world.kept if kept.scope == scope), None)
+
+    def room(self, tenant: str, queue: str) -> int | None:
+        return None
+
+    def lifecycle(self, name: str, version: int) -> Lifecycle:
+        return self._lifecycle
+
+    def receipt(self, request: Request) -> Receipt | None:
+        command = request.command
+        if command.request_id is None:
+            return None
+        kept = self.kept(scope_of(request.tenant, request.job_id, command.verb, command.request_id))
+        return None if kept is None else kept.receipt
+
+
+def _always_half() -> float:
+    return 0.5
 
 
 def claimable(world: World) -> list[int]:

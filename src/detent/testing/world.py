@@ -7,8 +7,9 @@ relative to each other, so that the number of worlds that differ is finite.
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from detent.kernel import Job, Receipt
+from detent.kernel import Job
 from detent.kernel.command import Command
+from detent.store.request import Kept
 
 MOMENTS: Final = attrgetter(
     "lease_expires_at", "heartbeat_by", "claim_at", "wake_at", "deadline_at", "cancel_by", "due_at"
@@ -35,20 +36,16 @@ class World(NamedTuple):
     jobs: tuple[Job, ...]
     workers: tuple[Worker, ...]
     in_flight: tuple[Message, ...] = ()
-    receipts: tuple[tuple[str, Receipt], ...] = ()
-    claims: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = ()
+    kept: tuple[Kept, ...] = ()
     faults_left: int = 2
 
     def settled(self) -> "World":
         """Without what is remembered of requests that nobody can repeat any more."""
-        if not self.receipts and not self.claims:
+        if not self.kept:
             return self
         waiting = [worker.unanswered for worker in self.workers if worker.unanswered is not None]
         open_ids = {message.command.request_id for message in (*self.in_flight, *waiting)}
-        return self._replace(
-            receipts=tuple(kept for kept in self.receipts if kept[0] in open_ids),
-            claims=tuple(kept for kept in self.claims if kept[0] in open_ids),
-        )
+        return self._replace(kept=tuple(kept for kept in self.kept if kept.receipt.request_id in open_ids))
 
     def with_job(self, index: int, job: Job) -> "World":
         return self._replace(jobs=_put(self.jobs, index, job))
@@ -94,7 +91,11 @@ def _worker_key(name: str, worker: Worker, world: World, is_last_owner_known: bo
         return ties, (), (), ()
     sent = sorted(_message_key(message, world) for message in world.in_flight if message.command.worker == name)
     unanswered = () if worker.unanswered is None else _message_key(worker.unanswered, world)
-    known = tuple(_held(jobs, held) for request, held in world.claims if request.startswith(name))
+    known = tuple(
+        _held(jobs, kept.claimed)
+        for kept in world.kept
+        if kept.claimed is not None and kept.receipt.request_id.startswith(name)
+    )
     return ties, tuple(sent), unanswered, known
 
 
@@ -114,7 +115,7 @@ def is_outdated(command: Command, job: Job) -> bool:
 
 def _message_key(message: Message, world: World) -> tuple[Any, ...]:
     command = message.command
-    if command.request_id is not None and any(name == command.request_id for name, _ in world.receipts):
+    if command.request_id is not None and message.to is not None and _is_known(world, command.request_id):
         return message.to, "repeat", 0, False
     if message.to is None:
         return -1, _content(command), message.limit, command.request_id is None
@@ -134,8 +135,11 @@ def _order(jobs: tuple[Job, ...]) -> int | None:
     return _compare(jobs[0].order_at, jobs[1].order_at) if len(jobs) > 1 else None
 
 
-def _held(jobs: tuple[Job, ...], held: tuple[tuple[str, int], ...]) -> tuple[bool, ...]:
-    claimed = dict(held)
+def _is_known(world: World, request_id: str) -> bool:
+    return any(kept.claimed is None and kept.receipt.request_id == request_id for kept in world.kept)
+
+
+def _held(jobs: tuple[Job, ...], claimed: dict[str, int]) -> tuple[bool, ...]:
     return tuple(claimed.get(job.id) == job.attempt for job in jobs)
 
 
