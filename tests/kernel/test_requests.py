@@ -204,6 +204,7 @@ ELSE: dict[str, Any] = {
     "reason_code": "timeout",
     "stage": "commit",
     "new_job_id": "job-9",
+    "value_digest": "other",
 }
 NO_CONTENT = frozenset({"expected_rev", "trace_id", "request_id"})
 LEAST: dict[str, dict[str, Any]] = CONTENT | {

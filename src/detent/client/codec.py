@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from detent.errors import InvalidArgument
+from detent.kernel.digest import digest
 from detent.kernel.job import NULL
 
 Transform = Callable[[bytes], bytes]
@@ -53,6 +54,15 @@ class Codec:
             encoded = _COMPRESSED + zlib.compress(encoded)
         return encoded if self._encrypt is None else _ENCRYPTED + self._encrypt(encoded)
 
+    @property
+    def is_sealing(self) -> bool:
+        """Whether the same value may become other bytes each time."""
+        return self._encrypt is not None
+
+    def digest(self, values: list[Any]) -> str:
+        """Of values as they are before they are sealed."""
+        return digest(b"\n".join(self._json(value, "value") for value in values))
+
     def decode(self, kept: bytes, what: str = "payload") -> Any:
         if kept == NULL:
             return None
@@ -65,7 +75,7 @@ class Codec:
         if kept.startswith(_ENCRYPTED):
             if self._decrypt is None:
                 raise unreadable(what, "it is encrypted, and this client has no decrypt=")
-            kept = self._decrypt(kept[len(_ENCRYPTED) :])
+            kept = self._decrypted(kept[len(_ENCRYPTED) :], self._decrypt, what)
         if not kept.startswith(_COMPRESSED):
             return kept
         inflater = zlib.decompressobj()
@@ -73,6 +83,12 @@ class Codec:
         if inflater.unconsumed_tail:
             raise unreadable(what, "it inflates to more than could have been kept")
         return opened
+
+    def _decrypted(self, kept: bytes, decrypt: Transform, what: str) -> bytes:
+        try:
+            return decrypt(kept)
+        except Exception as error:  # the user's own function: whatever it raises means that it cannot
+            raise unreadable(what, f"decrypt= failed ({type(error).__name__}: {error})") from error
 
     def _json(self, value: Any, what: str) -> bytes:
         try:

@@ -52,6 +52,7 @@ class EventFilters(TypedDict, total=False):
 
 class Reads(Scoped):
     async def get(self, job_id: str) -> Job:
+        """A job as it is now."""
         check_text_name("job_id", job_id)
         (record,) = await self.store.get(self.tenant, [job_id])
         if record is None:

@@ -12,6 +12,7 @@ from detent.kernel import Error
 from detent.kernel.command import Command
 from detent.kernel.digest import derived_id
 from detent.kernel.parse import check_name, parse
+from detent.kernel.repeating import VALUES
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.registry import Registry
 from detent.store import Reply, Request, Store
@@ -21,7 +22,7 @@ from detent.store.protocol import Transaction
 Item = Mapping[str, Any]
 STANDARD: Final = "standard"
 BATCH_MAX: Final = 10_000
-_SPECIAL: Final = frozenset({"result", "checkpoint", "error", "progress"})
+_SPECIAL: Final = frozenset({*VALUES, "error", "progress"})
 
 
 class Who(TypedDict, total=False):
@@ -54,10 +55,12 @@ class Scoped:
         self._registry = Registry()
 
     async def open(self) -> None:
+        """Open the store and make it ready; `async with connect(…)` does it."""
         await self.store.open()
         self._registry = Registry(*await self.store.register(*self._own))
 
     async def close(self) -> None:
+        """Finish what is under way and close the store."""
         await self.store.close()
 
     async def lifecycle(self, name: str, version: int | None = None) -> Lifecycle:
@@ -90,14 +93,20 @@ class Scoped:
 
     def _command(self, verb: str, arguments: Mapping[str, Any]) -> Command:
         given = {name: value for name, value in arguments.items() if value is not None}
+        given.pop("tx", None)
+        self._digest_values(given)
         for name in _SPECIAL.intersection(given):
             given[name] = self._prepared(name, given[name])
-        given.pop("tx", None)
         return parse(verb, given)
+
+    def _digest_values(self, given: dict[str, Any]) -> None:
+        """Encrypted, a repeat would look like another request."""
+        if self._codec.is_sealing and "request_id" in given:
+            given["value_digest"] = self._codec.digest([given.get(name) for name in VALUES])
 
     def _prepared(self, name: str, value: Any) -> Any:
         """Values as the store keeps them; and what may be said in more than one way, in one."""
-        if name in ("result", "checkpoint"):
+        if name in VALUES:
             return self._codec.encode(value, name)
         if isinstance(value, BaseException):
             return Error(type(value).__name__, str(value))
@@ -105,7 +114,7 @@ class Scoped:
 
     def _enqueue_request(self, item: Mapping[str, Any]) -> Request:
         """A new job's request. Its id follows from the request id, so that a repeat names the same job."""
-        given = {name: value for name, value in item.items() if value is not None and name != "payload"}
+        given = {name: value for name, value in item.items() if value is not None}
         lifecycle = self._lifecycle_of(given)
         if "run_at" in given:
             given["run_at"] = to_micros("run_at", given["run_at"])
@@ -113,7 +122,8 @@ class Scoped:
         is_fresh = "job_id" not in given and "request_id" not in given
         if "job_id" not in given:
             given["job_id"] = new_id() if is_fresh else derived_id(tenant, "enqueue", given["request_id"])
-        given["payload"] = self._codec.encode(item.get("payload"))
+        self._digest_values(given)
+        given["payload"] = self._codec.encode(given.get("payload"))
         return Request(tenant, given["job_id"], parse("enqueue", given), lifecycle, is_fresh)
 
     def _lifecycle_of(self, given: dict[str, Any]) -> Lifecycle:

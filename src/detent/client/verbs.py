@@ -208,8 +208,7 @@ class Verbs(Scoped):
         """Run an ended job again: the answer is a new job that names it. `payload` replaces the old one."""
         request_id = who.get("request_id")
         new = new_id() if request_id is None else derived_id(self.tenant, job_id, "rerun", request_id)
-        edited = None if payload is None else self._codec.encode(payload)
-        return await self._do("rerun", job_id, who, new_job_id=new, payload=edited, delay_s=delay_s)
+        return await self._do("rerun", job_id, who, new_job_id=new, payload=payload, delay_s=delay_s)
 
     async def _know(self, items: Iterable[Item]) -> None:
         """Look up what the items name and this client has not seen: somebody else may have registered it."""

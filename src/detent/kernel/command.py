@@ -19,7 +19,11 @@ def _snake(name: str) -> str:
 
 
 class Command(Struct, frozen=True, kw_only=True, tag_field="verb", tag=_snake, forbid_unknown_fields=True, gc=False):
-    """Who asks, and on what ground. `worker` makes the asker a worker; `attempt` and `expected_rev` are the fence."""
+    """Who asks, and on what ground. `worker` makes the asker a worker; `attempt` and `expected_rev` are the fence.
+
+    `value_digest` stands for payload, result and checkpoint when a repeat is told from another request: encrypted,
+    the same value is other bytes each time.
+    """
 
     verb: ClassVar[str] = ""
 
@@ -31,6 +35,7 @@ class Command(Struct, frozen=True, kw_only=True, tag_field="verb", tag=_snake, f
     request_id: str | None = None
     reason: str | None = None
     trace_id: str | None = None
+    value_digest: str | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -39,7 +39,7 @@ ENV_ENTRIES_MAX: Final = 64
 # Fields that name something: short, printable, and safe in any store, log and bus subject.
 NAMES: Final[tuple[str, ...]] = (
     "job_id", "new_job_id", "kind", "tenant", "queue", "actor", "worker", "request_id", "trace_id", "dedupe_key",
-    "correlation_id", "parent_job_id", "workflow_id", "topic", "adapter_id", "rule",
+    "correlation_id", "parent_job_id", "workflow_id", "topic", "adapter_id", "rule", "value_digest",
 )  # fmt: skip
 TEXTS: Final = {"reason": REASON_CHARS_MAX, "context_ptr": POINTER_CHARS_MAX, "result_ptr": POINTER_CHARS_MAX}
 COUNTS: Final[tuple[str, ...]] = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms")

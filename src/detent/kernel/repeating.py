@@ -1,5 +1,7 @@
 """Telling a repeat from a new request: by its request id or, where a lifecycle settles repeats, by its content."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from detent.kernel.change import Receipt
@@ -7,14 +9,18 @@ from detent.kernel.clock import micros
 from detent.kernel.command import Claim, Command, Complete, Deny, Enqueue, Fail, Schedule, Start
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.failure import Error, bounded
-from detent.kernel.job import Job
+from detent.kernel.job import NULL, Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import ROLES, WORKING
+
+VALUES: Final = ("payload", "result", "checkpoint")
 
 
 def fingerprint(lifecycle: Lifecycle, command: Command) -> str:
     """The content of a request: lifecycle, verb and arguments, whatever revision and trace it came with."""
     content = replace(command, expected_rev=None, request_id=None, trace_id=None)
+    if command.value_digest is not None:
+        content = replace(content, **{name: NULL for name in VALUES if getattr(content, name, None) is not None})
     return digest_of((lifecycle.name, lifecycle.version, content))
 
 

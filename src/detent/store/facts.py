@@ -1,5 +1,6 @@
 """What deciding a request needs to know, and a working copy of it in which a batch sees its own earlier effects."""
 
+from collections import Counter
 from typing import Protocol
 
 from detent.kernel import Change, Job
@@ -34,6 +35,7 @@ class WorkingCopy:
         self._live: dict[tuple[str, str, str], Job | None] = {}
         self._kept: dict[Scope, Kept] = {}
         self._room: dict[tuple[str, str], int | None] = {}
+        self._waiting: Counter[tuple[str, str]] = Counter()  # how many more wait in a queue than the facts say
 
     def job(self, tenant: str, job_id: str) -> Job | None:
         return self._jobs.get((tenant, job_id)) or self._facts.job(tenant, job_id)
@@ -52,7 +54,8 @@ class WorkingCopy:
         key = tenant, queue
         if key not in self._room:
             self._room[key] = self._facts.room(tenant, queue)
-        return self._room[key]
+        room = self._room[key]
+        return None if room is None else room - self._waiting[key]
 
     def apply(self, change: Change) -> Job:
         """The job after the change, from now on what there is."""
@@ -61,9 +64,9 @@ class WorkingCopy:
         self._jobs[spec.tenant, spec.id] = job
         if spec.dedupe_key is not None:
             self._live[spec.tenant, spec.kind, spec.dedupe_key] = None if job.is_ended else job
-        if change.before.rev == 0 and job.claim_at is not None:
-            room = self.room(spec.tenant, spec.queue)
-            self._room[spec.tenant, spec.queue] = None if room is None else room - 1
+        waited = change.before.rev > 0 and change.before.claim_at is not None
+        if waited != (job.claim_at is not None):
+            self._waiting[spec.tenant, spec.queue] += -1 if waited else 1
         for spawned in change.spawned:
             self.apply(spawned)
         return job

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from detent import kernel
-from detent.errors import DetentError, NotFound, Refused
+from detent.errors import DetentError, InvalidArgument, NotFound, Refused
 from detent.kernel import Change, Job, Note, Receipt
 from detent.kernel.command import Command, Enqueue, Rerun
 from detent.kernel.digest import derived_id, digest_of
@@ -37,7 +37,10 @@ def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random, de
     """
     planned, copy = Plan(), WorkingCopy(facts)
     for request in requests:
-        planned.replies.append(_settle(request, copy, planned, now, random(), decide))
+        try:
+            planned.replies.append(_settle(request, copy, planned, now, random(), decide))
+        except (InvalidArgument, NotFound) as wrong:  # settings that do not fit its lifecycle; others need not suffer
+            planned.replies.append(wrong)
     return planned
 
 
@@ -67,15 +70,13 @@ def plan_claim(
 
 def plan_due(due: Iterable[Job], facts: Facts, now: int, random: Random) -> Plan:
     """What time demands of these jobs."""
-    planned = Plan()
+    planned, copy = Plan(), WorkingCopy(facts)
     for job in due:
-        lifecycle = facts.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
+        lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
         command = due_command(lifecycle, job, now)
         change = None if command is None else kernel.decide(lifecycle, job, command, now, random())
         if isinstance(change, Change) and change.events:
-            moved = change.job
-            planned.changes.append((change, moved))
-            planned.replies.append(Reply(moved))
+            planned.replies.append(_write(change, None, copy, planned))
     return planned
 
 
@@ -150,6 +151,8 @@ def _refused(code: str, command: Command, job_id: str, lifecycle: Lifecycle) -> 
 
 
 def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan) -> Reply:
+    if change.spawned:
+        change = replace(change, spawned=tuple(_with_free_id(spawned, copy) for spawned in change.spawned))
     job = copy.apply(change) if change.answer != "repeat" else change.before
     if change.receipt is not None and scope is not None:
         kept = Kept(scope, change.receipt)
@@ -158,6 +161,18 @@ def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan
     if change.events or change.notes:
         planned.changes.append((change, job))
     return Reply(job, change.answer)
+
+
+def _with_free_id(spawned: Change, copy: WorkingCopy) -> Change:
+    """A job that comes of another has an id that follows from it. If somebody has guessed it, the next one will do."""
+    spec = spawned.before.spec
+    job_id = spec.id
+    while copy.job(spec.tenant, job_id) is not None:
+        job_id = derived_id(job_id)
+    if job_id == spec.id:
+        return spawned
+    events = tuple(replace(event, job_id=job_id) for event in spawned.events)
+    return replace(spawned, before=replace(spawned.before, spec=replace(spec, id=job_id)), events=events)
 
 
 def _claim_again(request: ClaimRequest, kept: Kept, copy: WorkingCopy) -> Replies:

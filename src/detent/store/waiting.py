@@ -24,6 +24,23 @@ async def in_thread(work: Callable[Given, Result], *args: Given.args, **kwargs: 
     return await asyncio.to_thread(work, *args, **kwargs)
 
 
+async def finished(work: Callable[[], Result], undo: Callable[[Result], object]) -> Result:
+    """Like `in_thread`, for work that takes something: if the caller is cancelled meanwhile, it is given back."""
+    if is_blocking():
+        return work()
+    task = asyncio.ensure_future(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(lambda done: _undo(done, undo))
+        raise
+
+
+def _undo(done: "asyncio.Future[Result]", undo: Callable[[Result], object]) -> None:
+    if not done.cancelled() and done.exception() is None:
+        undo(done.result())
+
+
 async def sleep(seconds: float) -> None:
     if is_blocking():
         time.sleep(seconds)

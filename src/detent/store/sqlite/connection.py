@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from errno import EACCES, EISDIR
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -14,7 +15,6 @@ Synchronous = Literal["full", "normal"]
 CACHE_KIB: Final = 32_768
 WAL_BYTES_MAX: Final = 64 * 1024 * 1024  # what is left of the log file after a checkpoint
 STATEMENTS_KEPT: Final = 512
-BUSY_MS: Final = 1_000  # how long SQLite itself waits for a writer that does not take turns, such as another tool
 
 # A file is created beforehand, with its mode; a path is never taken for an address.
 _FILE: Final = apsw.SQLITE_OPEN_READWRITE
@@ -22,15 +22,20 @@ _MEMORY: Final = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQL
 
 
 class Connection:
-    """A thin cover over apsw's. Used by one thread at a time."""
+    """A thin cover over apsw's. Used by one thread at a time.
 
-    def __init__(self, path: str, *, synchronous: Synchronous = "full", is_memory: bool = False) -> None:
+    `busy_s`: how long SQLite itself waits for a writer that does not take turns, such as another tool.
+    """
+
+    def __init__(
+        self, path: str, *, synchronous: Synchronous = "full", is_memory: bool = False, busy_s: float = 1.0
+    ) -> None:
         self.path = path
         flags = _MEMORY if is_memory else _FILE
         with translated(path):
             self.raw = apsw.Connection(path, flags=flags, statementcachesize=STATEMENTS_KEPT)
             self._cursor = self.raw.cursor()
-            self.raw.set_busy_timeout(BUSY_MS)
+            self.raw.set_busy_timeout(round(busy_s * 1_000))
             # Else a join is planned anew whenever a value is bound: 30 µs instead of 3, each time.
             self.raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             for setting in _settings(synchronous, is_memory=is_memory):
@@ -71,10 +76,23 @@ class Connection:
 
 
 def create_file(path: str) -> None:
-    """Nobody but the owner may read jobs: the file begins with mode 0600, and SQLite gives its helpers the same."""
+    """Nobody but the owner may read jobs: the file begins with mode 0600, and SQLite gives its helpers the same.
+
+    A file that exists is not opened here: closing it again would drop the locks that this process has on it.
+    """
     with translated(path):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        try:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        except FileExistsError:
+            _check_access(path)
+
+
+def _check_access(path: str) -> None:
+    if Path(path).is_dir():
+        raise IsADirectoryError(EISDIR, "it is a folder", path)
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise PermissionError(EACCES, "it may not be read and written", path)
 
 
 def _settings(synchronous: Synchronous, *, is_memory: bool) -> list[str]:

@@ -41,8 +41,13 @@ class Definitions:
 
     def forget(self) -> None:
         """After a rollback: a number that was given in it may be given anew."""
-        for known in (self._numbers, self._named, self._lifecycles, self._policies, self._policy_numbers):
+        for known in (self._numbers, self._named, self._lifecycles):
             known.clear()
+        self.forget_policies()
+
+    def forget_policies(self) -> None:
+        self._policies.clear()
+        self._policy_numbers.clear()
         self._last_policy = None
 
     def lifecycle(self, connection: Connection, number: int) -> Lifecycle:

@@ -78,8 +78,11 @@ def _deliver(tasks: list[Task], outcomes: list[Outcome]) -> None:
     for task, outcome in zip(tasks, outcomes, strict=True):
         by_loop[task.loop].append((task, outcome))
     for loop, answers in by_loop.items():
-        if not loop.is_closed():  # its callers are gone; what was asked is done all the same
+        try:
             loop.call_soon_threadsafe(_settle, answers)
+        except RuntimeError:
+            if not loop.is_closed():  # else its callers are gone; what was asked is done all the same
+                raise
 
 
 def _settle(answers: list[tuple[Task, Outcome]]) -> None:

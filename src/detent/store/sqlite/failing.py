@@ -1,5 +1,6 @@
 """What SQLite and the operating system complain of, in Detent's words: what happened, to which file, what to do."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -28,9 +29,14 @@ _MEANINGS: Final[tuple[tuple[type[Exception], str, str], ...]] = (
     (apsw.CantOpenError, "store_unavailable", "it cannot be opened; look at the path and its permissions"),
     (apsw.IOError, "store_io", "the operating system failed; read the job to see whether the call took effect"),
     (apsw.ConstraintError, "guard_refused", "nothing was written; please report this"),
-    (PermissionError, "store_read_only", "access was denied; mend the permissions of the file and its folder"),
     (OSError, "store_unavailable", "it cannot be opened or created; look at the path and its permissions"),
 )
+_DENIED: Final = ("store_read_only", "access was denied; mend the permissions of the file and its folder")
+_NO_SPACE: Final = ("store_full", "no space is left; free some")
+_BY_NUMBER: Final = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), _DENIED),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), _NO_SPACE),
+}
 
 
 @contextmanager
@@ -42,6 +48,9 @@ def translated(path: str) -> Iterator[None]:
 
 
 def store_error(path: str, error: Exception) -> StoreError:
+    if isinstance(error, OSError) and error.errno in _BY_NUMBER:
+        code, remedy = _BY_NUMBER[error.errno]
+        return StoreError(f"store {path}: {remedy} ({error})", code=code)
     for kind, code, remedy in _MEANINGS:
         if isinstance(error, kind):
             return StoreError(f"store {path}: {remedy} ({error})", code=code)

@@ -1,5 +1,8 @@
 """The file behind a store: opened with care, then written through one connection and read through another."""
 
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
 import apsw
 
 from detent.errors import DetentError, InvalidArgument, StoreError
@@ -22,7 +25,8 @@ class File:
 
     def __init__(self, path: str, *, synchronous: Synchronous = "full", busy_s: float = 10.0) -> None:
         self.is_memory = path == MEMORY
-        self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else path
+        # Absolute, because a program may change its folder while the store is open.
+        self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else str(Path(path).absolute())
         self._synchronous = synchronous
         self._busy_s = busy_s
         self._gate: Gate | None = None
@@ -48,6 +52,8 @@ class File:
             raise
 
     def close(self) -> None:
+        for tx in list(self._open):
+            self.end(tx, commit=False)
         for session in self._sessions:
             session.connection.close()
         self._sessions, self._idle = [], []
@@ -60,14 +66,16 @@ class File:
         try:
             return [(result, None) for result in self._transact(group, clock)]
         except Exception as error:  # whoever asked hears of it, a bug included, and the thread lives on
-            if len(group) == 1:
-                return [(None, self._meaning(error))]
+            meaning = self._meaning(error)
+            if len(group) == 1 or _is_locked(meaning):  # waiting again for each would add up
+                return [(None, meaning) for _ in group]
             return [outcome for work in group for outcome in self.write([work], clock)]
 
     def read(self, group: list[Work]) -> list[Outcome]:
         return [self._look(work) for work in group]
 
     def begin(self) -> Transaction:
+        self._check_place()
         session = self._idle.pop() if self._idle else self._connect()
         tx = Transaction(session, self._gate, self._busy_s)
         try:
@@ -79,11 +87,12 @@ class File:
         return tx
 
     def end(self, tx: Transaction, *, commit: bool) -> None:
+        if tx not in self._open:
+            raise InvalidArgument("this transaction is over: its client was closed", code="bad_transaction")
         self._open.remove(tx)
         try:
             tx.end(commit=commit)
         finally:
-            tx.session.definitions.forget()
             tx.session.forget()
             self._idle.append(tx.session)
 
@@ -96,7 +105,9 @@ class File:
         raise InvalidArgument(f"{message}, not a {type(tx).__name__}", code="bad_transaction")
 
     def _prepare(self, now: int, *, is_unclean: bool) -> None:
-        self._writing = self._connect()
+        # Who finds it empty makes it a WAL file, which nobody else may look at meanwhile.
+        with self._turn() if self._is_empty() else nullcontext():
+            self._writing = self._connect()
         self._reading = self._connect()
         connection = self._writing.connection
         with translated(self.path):
@@ -104,6 +115,9 @@ class File:
                 self._check_damage(connection)
             if not migrating.is_current(connection):
                 self._transact([lambda session: migrating.migrate(session.connection, now)], lambda: now)
+
+    def _is_empty(self) -> bool:
+        return not self.is_memory and Path(self.path).stat().st_size == 0
 
     def _check_damage(self, connection: Connection) -> None:
         """The last to use it did not close it. SQLite recovers by itself; that it could is worth a look."""
@@ -113,7 +127,7 @@ class File:
             raise StoreError(message, code="store_corrupt")
 
     def _connect(self) -> Session:
-        connection = Connection(self.path, synchronous=self._synchronous, is_memory=self.is_memory)
+        connection = Connection(self.path, synchronous=self._synchronous, is_memory=self.is_memory, busy_s=self._busy_s)
         session = Session(connection, Definitions())
         self._sessions.append(session)
         return session
@@ -121,10 +135,11 @@ class File:
     def _transact(self, group: list[Work], clock: Clock) -> list[object]:
         session = self._writing
         assert session is not None, "opened before anything is written"
-        if self._gate is None:
+        with self._turn():
             return self._commit(session, group, clock)
-        with self._gate.turn(self._busy_s):
-            return self._commit(session, group, clock)
+
+    def _turn(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._gate is None else self._gate.turn(self._busy_s)
 
     def _commit(self, session: Session, group: list[Work], clock: Clock) -> list[object]:
         connection = session.connection
@@ -156,10 +171,14 @@ class File:
         """A file that was moved away would take writes that nobody finds again."""
         if self._identity is not None and sharing.identity_or_none(self.path) != self._identity:
             message = (
-                f"store {self.path}: the file was removed or replaced while it was open; put it back, or reconnect"
+                f"store {self.path}: the file was removed or replaced while it was open; put it back with its -wal"
             )
             raise StoreError(message, code="store_moved")
 
     def _meaning(self, error: Exception) -> Exception:
         is_ours = isinstance(error, DetentError) or not isinstance(error, apsw.Error | OSError)
         return error if is_ours else store_error(self.path, error)
+
+
+def _is_locked(error: Exception) -> bool:
+    return isinstance(error, StoreError) and error.code == "store_locked"

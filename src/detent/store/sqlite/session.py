@@ -19,7 +19,7 @@ from detent.store.sqlite.statements import SQL
 _BY_ID, _BY_IDS, _BY_NUMBERS, _BY_KEY = SQL["by_id"], SQL["by_ids"], SQL["by_numbers"], SQL["by_dedupe_key"]
 _RECEIPT, _DEPTH_MAX, _DEPTH = SQL["receipt"], SQL["depth_max"], SQL["depth"]
 REMEMBERED_MAX: Final = 4_096
-REMEMBERED_BYTES_MAX: Final = 16_384  # of one payload: larger ones are read again
+REMEMBERED_BYTES_MAX: Final = 16_384  # of payload and checkpoint: larger ones are read again
 
 
 class Session:
@@ -38,14 +38,16 @@ class Session:
         """At the start of a transaction: forget what others may have changed since the last one."""
         self.now = now
         ((version,),) = self.connection.execute(SQL["data_version"])
-        if version != self._version or len(self._jobs) > REMEMBERED_MAX:
+        if version != self._version or len(self._numbers) > REMEMBERED_MAX:
             self.forget()
             self._version = version
 
     def forget(self) -> None:
+        """Everything that a rollback, or another's write, may have made wrong."""
         self._jobs.clear()
         self._numbers.clear()
         self._keys.clear()
+        self.definitions.forget_policies()
 
     def fetch(self, keys: Sequence[Key]) -> None:
         """Read those of these jobs that are not remembered, in one statement for a tenant."""
@@ -111,11 +113,11 @@ class Session:
         return None if row is None else self.job_of(row)
 
     def _remember(self, number: int, job: Job) -> None:
-        """The number for as long as the transaction may need it; the record only if it is not too large."""
+        """The number for as long as the transaction may need it; the record if it will be needed, and is not large."""
         spec = job.spec
         key = spec.tenant, spec.id
         self._numbers[key] = number
-        if len(spec.payload) <= REMEMBERED_BYTES_MAX:
+        if not job.is_ended and len(spec.payload) + len(job.checkpoint or b"") <= REMEMBERED_BYTES_MAX:
             self._jobs[key] = job
             self._keys[number] = key
         else:

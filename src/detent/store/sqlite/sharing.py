@@ -5,6 +5,7 @@ import sys
 import threading
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 import apsw
 
@@ -12,7 +13,7 @@ from detent.errors import StoreError
 from detent.store.sqlite.gate import Gate
 
 # Earlier libraries can corrupt a write-ahead log that has two writers.
-SQLITE_OLDEST: Final = 3_051_003
+SQLITE_OLDEST: Final = (3, 51, 3)
 
 Identity = tuple[int, int]  # of a file: device and inode
 _gates: Final[dict[Identity, Gate]] = {}
@@ -23,7 +24,7 @@ _is_watching = False
 
 def check_library() -> None:
     number = apsw.sqlite_lib_version()
-    if apsw.SQLITE_VERSION_NUMBER < SQLITE_OLDEST:
+    if tuple(int(part) for part in number.split(".")) < SQLITE_OLDEST:
         raise StoreError(
             f"the SQLite library is {number}, which can corrupt a file that has two writers; "
             "install apsw 3.51.3 or later",
@@ -74,7 +75,7 @@ def identity_of(path: str) -> Identity:
 def identity_or_none(path: str) -> Identity | None:
     try:
         return identity_of(path)
-    except FileNotFoundError:
+    except (OSError, ValueError):  # there is no such file, or no such path
         return None
 
 
@@ -105,9 +106,19 @@ def _watch() -> None:
 def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
     if event != "sqlite3.connect" or not _gates or not isinstance(arguments[0], str | bytes | os.PathLike):
         return
-    path = os.fsdecode(arguments[0]).removeprefix("file:").partition("?")[0]
-    if Path(path).exists() and identity_of(path) in _gates:
-        raise _second(path)
+    for path in _meant(os.fsdecode(arguments[0])):
+        if identity_or_none(path) in _gates:
+            raise _second(path)
+
+
+def _meant(given: str) -> list[str]:
+    """The files that an argument of sqlite3 may mean: itself and, if it may be an address, the path in that."""
+    if not given.startswith("file:"):
+        return [given]
+    bare = given.removeprefix("file:").partition("?")[0].partition("#")[0]
+    if bare.startswith("//"):
+        bare = "/" + bare[2:].partition("/")[2]  # the host can only be this one
+    return [given, unquote(bare)]
 
 
 def _is_on(connection: apsw.Connection, identity: Identity) -> bool:

@@ -22,7 +22,7 @@ from detent.store.sqlite.sharing import forked
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transaction import Transaction
 from detent.store.sqlite.writing import write
-from detent.store.waiting import in_thread, now_s, sleep
+from detent.store.waiting import finished, in_thread, now_s, sleep
 
 Result = TypeVar("Result")
 POLL_S: Final = 0.05
@@ -113,7 +113,7 @@ class SqliteStore:
     async def transaction(self) -> AsyncIterator[Transaction]:
         """For the caller's own tables in the same file. Waiting for the lock, and the commit, block no event loop."""
         self._open_desk(self._writer)
-        tx = await in_thread(self._file.begin)
+        tx = await finished(self._file.begin, lambda tx: self._file.end(tx, commit=False))
         try:
             yield tx
         except BaseException:

@@ -63,6 +63,7 @@ class Transaction:
         self._check_open()
         result: list[Result] = []
         with translated(self.session.connection.path), self.connection:  # a savepoint
+            self.session.forget()  # the caller may have rolled back to a savepoint of its own
             self.session.begin(now)
             result.append(work(self.session))
         return result[0]

@@ -57,9 +57,9 @@ where job between :first and :last and (:tenant is null or tenant = :tenant)
 order by job, seq
 
 -- name: events
--- The log in the order of commit, from a place on.
+-- The log in the order of commit, from a place on. Not by the index of types: it would sort the whole log.
 {event_columns}
-from detent_events e
+from detent_events e not indexed
 cross join detent_jobs j on j.job = e.job
 left join detent_event_details d on d.seq = e.seq
 where e.seq > :after and e.tenant = :tenant {filters}

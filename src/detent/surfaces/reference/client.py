@@ -1,0 +1,119 @@
+"""The page of the client: every method with its signature, and what the methods return, read from the code itself."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, Final, get_args, get_type_hints
+
+from detent.audit import Report, Violation
+from detent.client import Client, Codec, Event, Job, Note, connect
+from detent.client.reads import EventFilters, JobFilters, Reads
+from detent.client.replaying import Difference, Replay
+from detent.client.scope import Scoped, Who
+from detent.client.tree import Tree
+from detent.client.upkeep import Upkeep
+from detent.client.verbs import Verbs
+from detent.client.views import Field, Moment, OptionalMoment, View
+from detent.store import Page, Pruned
+from detent.surfaces.reference.markdown import code, fence, page, section, table
+from detent.surfaces.reference.signatures import signature, type_name
+
+Method = Callable[..., Any]
+_BATCH: Final = "_many"
+_VIEWS: Final = (Job, Event, Note)
+_ANSWERS: Final = (Page, Tree, Pruned, Report, Violation, Replay, Difference)
+_KEYWORDS: Final = (Who, JobFilters, EventFilters)
+# Which class of the client holds what; a method is listed where it is written.
+_GROUPS: Final = {
+    "Opening": "`async with connect(…)` opens and closes by itself.",
+    "Verbs": "Each answers with the job as it is then, or raises. `**who` is [below](#who).",
+    "Batches": "One transaction, one verdict for each item: the job, or the error in its place.",
+    "Reads": "They see everything that was acknowledged before. In a file they wait for no writer.",
+    "Upkeep": "What keeps a store in order.",
+}
+
+
+def client_page() -> str:
+    return page(
+        "Client",
+        "`detent.connect` opens a store and gives a `Client` of one tenant. With `with` instead of `async with` it "
+        "gives a `SyncClient`: the same methods, blocking, without `await`. "
+        "[Work with jobs](../how-to/work-with-jobs.md) shows them at work; "
+        "the errors they raise are on [a page of their own](errors.md).",
+        section("connect", fence("python", signature("connect", connect)), _said(connect)),
+        *(section(name, _GROUPS[name], *map(_method, methods)) for name, methods in groups().items()),
+        section("Keywords", *map(_keywords, _KEYWORDS)),
+        section("What they return", *map(_view, _VIEWS), *map(_struct, _ANSWERS)),
+        section("Codec", fence("python", signature("Codec", Codec.__init__)), _said(Codec)),
+    )
+
+
+def public_methods() -> dict[str, Method]:
+    found = inspect.getmembers(Client, callable)
+    return {name: method for name, method in found if not name.startswith("_")}
+
+
+def groups() -> dict[str, list[str]]:
+    """Every public method under its heading, in the order of the code."""
+    listed: dict[str, list[str]] = {name: [] for name in _GROUPS}
+    for home in (Scoped, Client, Verbs, Reads, Upkeep):
+        for name in vars(home):
+            if name in public_methods():
+                listed[_heading(home, name)].append(name)
+    return listed
+
+
+def _heading(home: type, name: str) -> str:
+    if home in (Scoped, Client):
+        return "Opening"
+    return "Batches" if name.endswith(_BATCH) else home.__name__
+
+
+def _method(name: str) -> str:
+    method = public_methods()[name]
+    return _part(name, fence("python", signature(name, method)), _said(method))
+
+
+def _keywords(kind: type) -> str:
+    rows = ((code(name), code(type_name(given))) for name, given in get_type_hints(kind).items())
+    return _part(kind.__name__, _said(kind), table(("keyword", "type"), rows))
+
+
+def _struct(kind: type) -> str:
+    fields = [(code(name), code(type_name(given))) for name, given in get_type_hints(kind).items() if name[0] != "_"]
+    properties = [(code(name), code(_answer(each))) for name, each in vars(kind).items() if isinstance(each, property)]
+    return _part(kind.__name__, _said(kind), table(("attribute", "type"), fields + properties))
+
+
+def _view(kind: type[View]) -> str:
+    rows = ((code(name), code(given), said) for name, given, said in attributes(kind))
+    return _part(kind.__name__, _said(kind), table(("attribute", "type", ""), rows))
+
+
+def _part(title: str, *blocks: str) -> str:
+    return "\n\n".join([f"### {title}", *(block for block in blocks if block)])
+
+
+def _said(what: object) -> str:
+    """What its author wrote, not what it inherits: a TypedDict would quote the manual of dict."""
+    return inspect.cleandoc(what.__doc__) if what.__doc__ and what.__doc__ != dict.__doc__ else ""
+
+
+def _answer(found: property) -> str:
+    return type_name(inspect.signature(found.fget or bool).return_annotation)
+
+
+def attributes(kind: type[View]) -> Iterator[tuple[str, str, str]]:
+    """What can be read of a view: name, type, and what is said of it."""
+    for name, found in vars(kind).items():
+        if isinstance(found, Field):
+            yield name, type_name(get_args(vars(found)["__orig_class__"])[0]), ""
+        elif isinstance(found, Moment):
+            yield name, "datetime", ""
+        elif isinstance(found, OptionalMoment):
+            yield name, "datetime | None", ""
+        elif isinstance(found, property):
+            yield name, _answer(found), _said(found)
+    # What a view was made with, and shows as it is.
+    for name, parameter in inspect.signature(kind).parameters.items():
+        if name in (*kind.__slots__, *View.__slots__):
+            yield name, type_name(parameter.annotation), "the kernel's own record" if name == "record" else ""

@@ -1,0 +1,62 @@
+"""What has ended costs nothing: the work of a verb is the same with a long history in the file as with none."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from detent import SyncClient
+from tests.store.sqlite.files import opened, run_to_success
+from tests.store.sqlite.watching import watched
+
+ENDED: Final = 20_000
+GROWTH_MAX: Final = 1.2
+Verb = Callable[[SyncClient], object]
+
+
+VERBS: Final[dict[str, Verb]] = {
+    "claim": lambda client: client.claim(worker="w"),
+    "claim of some kinds": lambda client: client.claim(worker="w", kinds=["scan", "print"]),
+    "claim and complete": lambda client: [
+        client.complete(job.id, worker="w", attempt=1) for job in client.claim(worker="w", start=True)
+    ],
+    "enqueue": lambda client: client.enqueue("scan"),
+    "enqueue with a dedupe key": lambda client: client.enqueue("scan", dedupe_key="once"),
+    "get": lambda client: client.get("waiting-0"),
+    "history": lambda client: client.history("waiting-0"),
+    "reconcile": lambda client: client.reconcile(),
+    "listing of what waits": lambda client: client.find(state="queued", limit=3),
+    "events of a job": lambda client: client.events(job_id="waiting-0"),
+    "page of the log": lambda client: client.events(limit=10),
+}
+
+
+@pytest.fixture(scope="module")
+def long_history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path: Path = tmp_path_factory.mktemp("growth") / "jobs.db"
+    with opened(path, synchronous="normal") as client:
+        run_to_success(client, ENDED)
+    return path
+
+
+@pytest.mark.requirement("STD-13")
+@pytest.mark.parametrize("what", VERBS)
+def test_verb_takes_no_more_steps_after_a_long_history(what: str, path: Path, long_history: Path) -> None:
+    before = steps_of(VERBS[what], path)
+    copy = path.with_name("long.db")
+    copy.write_bytes(long_history.read_bytes())
+    after = steps_of(VERBS[what], copy)
+
+    assert before > 0
+    assert after <= before * GROWTH_MAX
+
+
+def steps_of(verb: Verb, path: Path) -> int:
+    """Steps in SQLite's machine for one call, with ten jobs waiting that nobody has looked at yet."""
+    with opened(path) as client:
+        client.enqueue_many({"kind": "scan", "job_id": f"waiting-{number}"} for number in range(10))
+    with watched() as watch, opened(path) as client:
+        watch.reset()
+        verb(client)
+        return watch.steps
