@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
+CHAOS_ARGS ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -76,8 +78,13 @@ requirements: $(READY) ## show which test shows which requirement
 check: lint types layers docs-check requirements test ## all of the above, as CI does
 
 .PHONY: bench
-bench: $(READY) ## measure the kernel
+bench: $(READY) ## measure the kernel and the store (BENCH_ARGS="--history 1000000")
 	@$(BIN)/python tools/bench_kernel.py
+	@$(BIN)/python tools/bench_store.py $(BENCH_ARGS)
+
+.PHONY: chaos
+chaos: $(READY) ## kill, pause and crowd processes on one store (CHAOS_ARGS="--kills 1000 kills")
+	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
 
 # Locked with the oldest supported Python, so that no backport is missing there; and from the ordinary
 # registry alone, so that a machine's own mirrors and wheels leave no trace in the hashes.
