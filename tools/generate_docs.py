@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from detent.lifecycles import BUILT_IN
-from detent.surfaces.reference import error_page, lifecycle_page, overview_page
+from detent.surfaces.reference import client_page, error_page, lifecycle_page, overview_page
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -18,6 +18,7 @@ def pages(folder: Path) -> Pages:
     written = {lifecycles / f"{name}.md": lifecycle_page(lifecycle) for name, lifecycle in BUILT_IN.items()}
     written[lifecycles / "index.md"] = overview_page(BUILT_IN.values())
     written[folder / "errors.md"] = error_page()
+    written[folder / "client.md"] = client_page()
     return written
 
 
