@@ -73,6 +73,17 @@ STORE_ERRORS: Final = {
     "guard_refused": "the store's own constraints refused a write that was decided; this is a bug of Detent's",
 }
 
+SHOWN_CHARS_MAX: Final = 100
+
+
+def shown(value: object) -> str:
+    """Whatever was given, for an error message: short, and printable even if it is huge, deep or hostile."""
+    try:
+        text = repr(value)
+    except Exception:  # too many digits, too deep, or a repr of somebody's own that fails
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= SHOWN_CHARS_MAX else f"{text[:SHOWN_CHARS_MAX]}…"
+
 
 class DetentError(Exception):
     """The root: catch this to catch everything Detent raises on purpose."""

@@ -1,17 +1,22 @@
 """From a value to the bytes a store keeps, and back: JSON, bounded, compressed and encrypted where that is wanted."""
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from math import inf
 from typing import Any, Final
 
 import msgspec
 
-from detent.errors import InvalidArgument
+from detent.errors import InvalidArgument, shown
 from detent.kernel.digest import digest
 from detent.kernel.job import NULL
+from detent.lifecycle.bounds import check_whole
 
 Transform = Callable[[bytes], bytes]
 BYTES_MAX: Final = 1_048_576
+BYTES_MOST: Final = 1_000_000_000  # of one value: what SQLite can keep in a column
+_EMPTY: Final = (b"{}", b"[]", b'""', b"0", b"true", b"false")
 DEPTH_MAX: Final = 200
 # No JSON text begins like this, so that what was made with one codec can be told from the others.
 _COMPRESSED: Final = b"\x00z"
@@ -37,6 +42,11 @@ class Codec:
     ) -> None:
         if (encrypt is None) != (decrypt is None):
             raise InvalidArgument("encrypt and decrypt come together; give both or neither")
+        if encrypt is not None and not (callable(encrypt) and callable(decrypt)):
+            raise InvalidArgument("encrypt and decrypt are functions from bytes to bytes")
+        check_whole("bytes_max", bytes_max, least=1, most=BYTES_MOST)
+        if compress_over is not None:
+            check_whole("compress_over", compress_over, least=0, most=BYTES_MOST)
         self._bytes_max = bytes_max
         self._compress_over = compress_over
         self._encrypt = encrypt
@@ -52,7 +62,7 @@ class Codec:
             raise InvalidArgument(f"{message}. Keep it elsewhere and pass a pointer", code="value_too_large")
         if self._compress_over is not None and len(encoded) > self._compress_over:
             encoded = _COMPRESSED + zlib.compress(encoded)
-        return encoded if self._encrypt is None else _ENCRYPTED + self._encrypt(encoded)
+        return encoded if self._encrypt is None else _ENCRYPTED + self._encrypted(encoded, self._encrypt)
 
     @property
     def is_sealing(self) -> bool:
@@ -86,9 +96,18 @@ class Codec:
 
     def _decrypted(self, kept: bytes, decrypt: Transform, what: str) -> bytes:
         try:
-            return decrypt(kept)
+            opened = decrypt(kept)
         except Exception as error:  # the user's own function: whatever it raises means that it cannot
             raise unreadable(what, f"decrypt= failed ({type(error).__name__}: {error})") from error
+        if not isinstance(opened, bytes):
+            raise unreadable(what, f"decrypt= returned {shown(opened)}, and not bytes")
+        return opened
+
+    def _encrypted(self, encoded: bytes, encrypt: Transform) -> bytes:
+        sealed = encrypt(encoded)
+        if not isinstance(sealed, bytes):
+            raise InvalidArgument(f"encrypt= returned {shown(sealed)}; it has to return bytes")
+        return sealed
 
     def _json(self, value: Any, what: str) -> bytes:
         try:
@@ -98,24 +117,37 @@ class Codec:
         except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
             message = f"{what} is not JSON: {error}; use dicts, lists, strings, numbers, booleans and None"
             raise InvalidArgument(message, code="value_not_json") from error
-        # What JSON has no word for, NaN and infinity, comes out as null; and only many brackets can nest deep.
-        if b"null" in encoded or encoded.count(b"[") + encoded.count(b"{") > DEPTH_MAX:
-            check_value(msgspec.to_builtins(value), what)
+        if encoded not in _EMPTY:
+            check_value(value, what)
         return encoded
 
 
 def check_value(value: Any, what: str) -> None:
-    """Refuse numbers that are none, and nesting that a reader could stumble over. Level by level: no recursion."""
+    """Refuse what would come back as something else, and nesting that a reader could stumble over.
+
+    The encoder writes NaN as null, bytes as text, a set as a list and the number 1 as the key "1": each is quietly
+    another value. Level by level: no recursion.
+    """
     level = [value]
     for _ in range(DEPTH_MAX + 1):
         for each in level:
-            if isinstance(each, float) and (each != each or each in (float("inf"), float("-inf"))):
-                message = f"{what} holds {each}, which JSON has no word for; use None or a string"
-                raise InvalidArgument(message, code="value_not_json")
+            lost = _lost(each)
+            if lost is not None:
+                raise InvalidArgument(f"{what} holds {lost}, which JSON has no word for", code="value_not_json")
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return
     raise too_deep(what)
+
+
+def _lost(value: Any) -> str | None:
+    if isinstance(value, float) and (value != value or value in (inf, -inf)):
+        return f"{value}; use None or a string"
+    if isinstance(value, bytes | bytearray | memoryview | set | frozenset | msgspec.Raw):
+        return f"a {type(value).__name__}; use a string or a list"
+    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+        return "keys that are no strings; use strings"
+    return None
 
 
 def too_deep(what: str) -> InvalidArgument:
@@ -126,7 +158,13 @@ def unreadable(what: str, why: str) -> InvalidArgument:
     return InvalidArgument(f"{what} cannot be read: {why}", code="value_unreadable")
 
 
-def _inside(value: Any) -> list[Any]:
+def _inside(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple | set | frozenset) else []
+        return value.values()
+    if isinstance(value, list | tuple):
+        return value
+    if isinstance(value, msgspec.Struct):
+        return [getattr(value, name) for name in value.__struct_fields__]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, each.name, None) for each in fields(value)]
+    return ()

@@ -1,6 +1,7 @@
 """From an address to a client: `sqlite:///jobs.db` is a file beside you, `sqlite:////srv/jobs.db` an absolute path."""
 
 import os
+import re
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Final
@@ -9,13 +10,15 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from detent.client.client import Client
 from detent.client.codec import Codec
 from detent.client.sync import SyncClient
-from detent.errors import InvalidArgument
+from detent.errors import InvalidArgument, shown
 from detent.lifecycle import Lifecycle
 from detent.lifecycles import BUILT_IN
 from detent.store import Store
 from detent.store.sqlite import File, SqliteStore
 
 DEFAULT_URL: Final = "sqlite:///detent.db"
+BUSY_S_MAX: Final = 86_400
+_NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 class Connecting:
@@ -57,24 +60,37 @@ def connect(
     `tenant` scopes every verb. `lifecycles` are your own, beside the built-in ones. `settings` are the store's: for
     SQLite `synchronous` ("full" or "normal") and `busy_s`; they may also stand in the address, after a question mark.
     """
-    store = store_of(url or os.environ.get("DETENT_URL") or DEFAULT_URL, settings)
-    known = (*BUILT_IN.values(), *lifecycles)
-    return Connecting(Client(store, tenant=tenant, codec=codec or Codec(), lifecycles=known))
+    address = url if url is not None else os.environ.get("DETENT_URL") or DEFAULT_URL
+    if codec is not None and not isinstance(codec, Codec):
+        raise InvalidArgument(f"codec is {shown(codec)}; give a detent.Codec")
+    known = (*BUILT_IN.values(), *_checked(lifecycles))
+    return Connecting(Client(store_of(address, settings), tenant=tenant, codec=codec or Codec(), lifecycles=known))
+
+
+def _checked(lifecycles: Sequence[Lifecycle]) -> Sequence[Lifecycle]:
+    if not isinstance(lifecycles, Sequence) or not all(isinstance(each, Lifecycle) for each in lifecycles):
+        raise InvalidArgument(f"lifecycles is {shown(lifecycles)}; give a list of detent.Lifecycle")
+    return lifecycles
 
 
 def store_of(url: str, settings: dict[str, Any]) -> Store:
     try:
-        parts = urlsplit(url)
-    except (ValueError, AttributeError, TypeError):
-        raise _bad(url, "is no address") from None
+        parts = urlsplit(url) if isinstance(url, str) else None
+    except ValueError:
+        parts = None
+    if parts is None:
+        raise _bad(url, "is no address")
+    if parts.fragment:
+        raise _bad(url, "has a #; write it as %23 if it belongs to the name")
     if parts.scheme != "sqlite":
         raise _bad(url, f"names a store '{parts.scheme}' that this program does not have")
     if parts.netloc:
         raise _bad(url, "names a host; a file has three slashes, or four from the root")
     path = unquote(parts.path[1:])
-    if not path or "\0" in path:
+    if not path or not path.isprintable():
         raise _bad(url, "names no file")
-    return SqliteStore(File(path, **_settings(url, dict(parse_qsl(parts.query)) | settings)))
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    return SqliteStore(File(path, **_settings(url, given | settings)))
 
 
 def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -82,16 +98,19 @@ def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name == "synchronous" and value in ("full", "normal"):
             settings[name] = value
-        elif name == "busy_s" and _is_number(value):
+        elif name == "busy_s" and _is_number(value) and float(value) <= BUSY_S_MAX:
             settings[name] = float(value)
         else:
-            raise _bad(url, f"has a setting {name}={value!r}; there are synchronous=full|normal and busy_s=SECONDS")
+            raise _bad(
+                url, f"has a setting {name}={shown(value)}; there are synchronous=full|normal and busy_s=SECONDS"
+            )
     return settings
 
 
 def _is_number(value: object) -> bool:
-    return str(value).replace(".", "", 1).isdecimal()
+    is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return is_text and bool(_NUMBER.fullmatch(str(value) if isinstance(value, str | float) else shown(value)))
 
 
 def _bad(url: object, what: str) -> InvalidArgument:
-    return InvalidArgument(f"{url!r} {what}; use sqlite:///relative.db or sqlite:////absolute.db", code="bad_url")
+    return InvalidArgument(f"{shown(url)} {what}; use sqlite:///relative.db or sqlite:////absolute.db", code="bad_url")

@@ -10,12 +10,14 @@ from detent.client.moments import to_micros
 from detent.client.scope import Scoped, check_text_name
 from detent.client.tree import Tree, grown
 from detent.client.views import Event, Job, Note
-from detent.errors import InvalidArgument, NotFound
+from detent.errors import InvalidArgument, NotFound, shown
+from detent.lifecycle.bounds import check_at_least, check_whole
 from detent.store import EventQuery, JobQuery, Page, Story
 from detent.store.query import PAGE_MAX
 from detent.store.waiting import now_s
 
 TAIL_WAIT_S: Final = 30.0
+CURSOR_CHARS_MAX: Final = 255
 Query = TypeVar("Query", JobQuery, EventQuery)
 
 
@@ -62,7 +64,7 @@ class Reads(Scoped):
     async def find(self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[JobFilters]) -> Page[Job]:
         """Jobs, newest first: a page of them, and the cursor for the next."""
         query = self._query(JobQuery, filters)
-        page = await self.store.find(query, page_size(limit), cursor)
+        page = await self.store.find(query, page_size(limit), check_cursor(cursor))
         return Page([Job(record, self._codec) for record in page.items], page.cursor)
 
     async def history(self, job_id: str) -> list[Event]:
@@ -81,7 +83,7 @@ class Reads(Scoped):
         self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[EventFilters]
     ) -> Page[Event]:
         """The log, in the order of commit. The cursor always goes on from here, also at its end."""
-        page = await self.store.events(self._query(EventQuery, filters), page_size(limit), cursor)
+        page = await self.store.events(self._query(EventQuery, filters), page_size(limit), check_cursor(cursor))
         return Page([Event(entry.event, entry.cursor) for entry in page.items], page.cursor)
 
     async def tail(
@@ -92,6 +94,9 @@ class Reads(Scoped):
         It goes on for ever, or until no event has come for `timeout_s`.
         """
         query = self._query(EventQuery, filters)
+        check_cursor(after)
+        if timeout_s is not None:
+            check_at_least("timeout_s", timeout_s, 0)
         cursor: str | None = await self.store.wait(None, 0) if after is None else after
         heard_s = now_s()
         while True:
@@ -133,6 +138,10 @@ class Reads(Scoped):
 
 
 def page_size(limit: int) -> int:
-    if not isinstance(limit, int) or not 1 <= limit <= PAGE_MAX:
-        raise InvalidArgument(f"limit is {limit!r}; a page has 1 to {PAGE_MAX} entries")
-    return limit
+    return check_whole("limit", limit, least=1, most=PAGE_MAX)
+
+
+def check_cursor(cursor: str | None) -> str | None:
+    if cursor is None or (isinstance(cursor, str) and 0 < len(cursor) <= CURSOR_CHARS_MAX and cursor.isprintable()):
+        return cursor
+    raise InvalidArgument(f"cursor is {shown(cursor)}; give one that a listing returned", code="bad_cursor")

@@ -7,13 +7,16 @@ from typing import Any, Final, TypedDict
 from detent.client.codec import Codec
 from detent.client.moments import to_micros
 from detent.client.views import Job
-from detent.errors import DetentError, InvalidArgument, NotFound
+from detent.errors import DetentError, InvalidArgument, NotFound, shown
 from detent.kernel import Error
 from detent.kernel.command import Command
 from detent.kernel.digest import derived_id
-from detent.kernel.parse import check_name, parse
+from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX
+from detent.kernel.job import Progress
+from detent.kernel.parse import COUNT_MAX, check_name, parse
 from detent.kernel.repeating import VALUES
 from detent.lifecycle import Lifecycle
+from detent.lifecycle.bounds import check_whole
 from detent.lifecycle.registry import Registry
 from detent.store import Reply, Request, Store
 from detent.store.clock import new_id
@@ -21,6 +24,7 @@ from detent.store.protocol import Transaction
 
 Item = Mapping[str, Any]
 STANDARD: Final = "standard"
+DEFAULT_TENANT: Final = "default"
 BATCH_MAX: Final = 10_000
 _SPECIAL: Final = frozenset({*VALUES, "error", "progress"})
 
@@ -47,7 +51,7 @@ class Scoped:
     """One tenant's view of a store."""
 
     def __init__(self, store: Store, *, tenant: str, codec: Codec, lifecycles: Sequence[Lifecycle]) -> None:
-        check_name("tenant", tenant)
+        check_text_name("tenant", tenant)
         self.store = store
         self.tenant = tenant
         self._codec = codec
@@ -65,6 +69,8 @@ class Scoped:
 
     async def lifecycle(self, name: str, version: int | None = None) -> Lifecycle:
         """A definition that the store keeps: the version named, or the latest."""
+        check_text_name("name", name)
+        check_version(version)
         try:
             return self._registry.get(name, version)
         except NotFound:
@@ -109,7 +115,9 @@ class Scoped:
         if name in VALUES:
             return self._codec.encode(value, name)
         if isinstance(value, BaseException):
-            return Error(type(value).__name__, str(value))
+            return error_of(value)
+        if isinstance(value, Error | Progress):  # built by hand, so that nobody has looked at its fields yet
+            return {field: getattr(value, field) for field in value.__struct_fields__}
         return {"fraction": value} if isinstance(value, int | float) else value
 
     def _enqueue_request(self, item: Mapping[str, Any]) -> Request:
@@ -119,18 +127,23 @@ class Scoped:
         if "run_at" in given:
             given["run_at"] = to_micros("run_at", given["run_at"])
         tenant = given.setdefault("tenant", self.tenant)
+        self._check_tenant(tenant)
         is_fresh = "job_id" not in given and "request_id" not in given
         if "job_id" not in given:
-            given["job_id"] = new_id() if is_fresh else derived_id(tenant, "enqueue", given["request_id"])
+            given["job_id"] = new_id() if is_fresh else derived_name(tenant, "enqueue", given["request_id"])
         self._digest_values(given)
         given["payload"] = self._codec.encode(given.get("payload"))
         return Request(tenant, given["job_id"], parse("enqueue", given), lifecycle, is_fresh)
 
+    def _check_tenant(self, tenant: object) -> None:
+        """A client of the default tenant may make jobs for others; one of any other keeps to its own."""
+        if tenant != self.tenant and self.tenant != DEFAULT_TENANT:
+            message = f"tenant is {shown(tenant)}; this client is tenant '{self.tenant}''s and makes jobs for it alone"
+            raise InvalidArgument(f"{message}. Connect with tenant= for another")
+
     def _lifecycle_of(self, given: dict[str, Any]) -> Lifecycle:
         name, version = given.pop("lifecycle", STANDARD), given.pop("lifecycle_version", None)
-        if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
-            raise InvalidArgument(f"lifecycle_version is {version!r}; give a number")
-        return self._registry.get(check_text_name("lifecycle", name), version)
+        return self._registry.get(check_text_name("lifecycle", name), check_version(version))
 
     def _seen(self, reply: Reply | DetentError) -> Job | DetentError:
         return Job(reply.job, self._codec, reply.answer) if isinstance(reply, Reply) else reply
@@ -143,6 +156,8 @@ def raised(answer: Job | DetentError) -> Job:
 
 
 def bounded(items: Iterable[Item]) -> list[Item]:
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
+        raise InvalidArgument(f"a batch is {shown(items)}; give a list of dicts")
     listed = list(islice(items, BATCH_MAX + 1))
     if len(listed) > BATCH_MAX:
         raise InvalidArgument(f"a batch has at most {BATCH_MAX} items; send them in several")
@@ -158,8 +173,29 @@ def _made(item: object, request_of: Callable[[Item], Request]) -> Request | Dete
         return wrong
 
 
+def check_version(version: object) -> int | None:
+    return None if version is None else check_whole("lifecycle_version", version, least=0, most=COUNT_MAX)
+
+
+def derived_name(*parts: object) -> str:
+    """An id that follows from names, which have to be names."""
+    for part in parts:
+        check_text_name("request_id", part)
+    return derived_id(*parts)
+
+
+def error_of(raised: BaseException) -> dict[str, str]:
+    """What a handler raised, as the record can keep it: cut to size, and cleaned of what no store could hold."""
+    try:
+        message = str(raised)
+    except Exception:  # an exception of somebody's own; that it was raised is worth reporting all the same
+        message = ""
+    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return {"type": type(raised).__name__[:TYPE_CHARS_MAX], "message": kept}
+
+
 def check_text_name(field: str, name: object) -> str:
     if not isinstance(name, str):
-        raise InvalidArgument(f"{field} is {name!r}; give a string")
+        raise InvalidArgument(f"{field} is {shown(name)}; give a string")
     check_name(field, name)
     return name

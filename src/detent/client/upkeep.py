@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Final
 
 from detent.audit import Report
-from detent.client.moments import to_micros_or_none
+from detent.client.moments import to_micros, to_micros_or_none
 from detent.client.reads import Reads
 from detent.client.replaying import Replay, State, replay, state_at
 from detent.client.scope import check_text_name
 from detent.client.verifying import verify
-from detent.errors import InvalidArgument
-from detent.lifecycle.bounds import check_at_least
+from detent.kernel.parse import COUNT_MAX
+from detent.lifecycle.bounds import check_at_least, check_whole
 from detent.store import Pruned, Retention
 from detent.store.query import DAY_S
 
@@ -25,8 +25,7 @@ class Upkeep(Reads):
 
         Time spares no tenant, so this looks at all of them.
         """
-        if not isinstance(limit, int) or not 1 <= limit <= RECONCILE_MAX:
-            raise InvalidArgument(f"limit is {limit!r}; reconcile 1 to {RECONCILE_MAX} jobs at once")
+        check_whole("limit", limit, least=1, most=RECONCILE_MAX)
         return len(await self.store.reconcile(limit))
 
     async def prune(
@@ -35,6 +34,8 @@ class Upkeep(Reads):
         """Remove jobs that ended so long ago, with their logs, in small transactions that let others in between."""
         check_at_least("successes_s", successes_s, 0)
         check_at_least("others_s", others_s, 0)
+        if jobs_max is not None:
+            check_whole("jobs_max", jobs_max, least=0, most=COUNT_MAX)
         retention, removed = Retention(successes_s=successes_s, others_s=others_s), Pruned()
         while True:
             room = PRUNE_BATCH if jobs_max is None else min(PRUNE_BATCH, jobs_max - removed.jobs)
@@ -48,7 +49,7 @@ class Upkeep(Reads):
         """How many jobs may wait in a queue: an enqueue beyond is refused (`queue_full`). None: any number."""
         check_text_name("queue", queue)
         if depth_max is not None:
-            check_at_least("depth_max", depth_max, 0)
+            check_whole("depth_max", depth_max, least=0, most=COUNT_MAX)
         await self.store.limit_queue(self.tenant, queue, depth_max)
 
     async def verify(
@@ -64,4 +65,4 @@ class Upkeep(Reads):
 
     async def state_at(self, job_id: str, at: datetime) -> State | None:
         """What a job was at a moment, by its log; None: it did not exist yet."""
-        return state_at((await self._story(job_id)).events, to_micros_or_none("at", at))
+        return state_at((await self._story(job_id)).events, to_micros("at", at))

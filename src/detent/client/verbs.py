@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Unpack
 
-from detent.client.scope import Item, Scoped, Who, bounded, check_text_name, raised
+from detent.client.scope import Item, Scoped, Who, bounded, check_text_name, derived_name, raised
 from detent.client.views import Job
-from detent.errors import DetentError, InvalidArgument
+from detent.errors import DetentError, InvalidArgument, shown
 from detent.kernel import Error
 from detent.kernel.command import Claim
-from detent.kernel.digest import derived_id
 from detent.lifecycle import Policy
+from detent.lifecycle.bounds import check_whole
 from detent.lifecycle.registry import Registry
 from detent.store import ClaimRequest, Request
 from detent.store.clock import new_id
@@ -88,8 +88,7 @@ class Verbs(Scoped):
         how = {"lease_s": lease_s, "allow_unusual_lease": allow_unusual_lease, "start": start}
         command = self._command("claim", {**who, **how})
         assert isinstance(command, Claim)
-        if not isinstance(limit, int) or not 1 <= limit <= CLAIM_MAX:
-            raise InvalidArgument(f"limit is {limit!r}; claim 1 to {CLAIM_MAX} jobs at once")
+        check_whole("limit", limit, least=1, most=CLAIM_MAX)
         request = ClaimRequest(
             self.tenant,
             command,
@@ -207,7 +206,7 @@ class Verbs(Scoped):
     async def rerun(self, job_id: str, *, payload: Any = None, delay_s: float = 0.0, **who: Unpack[Who]) -> Job:
         """Run an ended job again: the answer is a new job that names it. `payload` replaces the old one."""
         request_id = who.get("request_id")
-        new = new_id() if request_id is None else derived_id(self.tenant, job_id, "rerun", request_id)
+        new = new_id() if request_id is None else derived_name(self.tenant, job_id, "rerun", request_id)
         return await self._do("rerun", job_id, who, new_job_id=new, payload=payload, delay_s=delay_s)
 
     async def _know(self, items: Iterable[Item]) -> None:
@@ -229,7 +228,7 @@ def names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:
     if given is None:
         return None
     if isinstance(given, str) or not isinstance(given, Sequence) or not 1 <= len(given) <= NAMES_MAX:
-        raise InvalidArgument(f"{field} is {given!r}; give a list of 1 to {NAMES_MAX} names")
+        raise InvalidArgument(f"{field} is {shown(given)}; give a list of 1 to {NAMES_MAX} names")
     for name in given:
         check_text_name(field, name)
     return tuple(given)

@@ -25,7 +25,11 @@ class View:
         return type(other) is type(self) and other.record == self.record
 
     def __hash__(self) -> int:
-        return id(self)
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[object, ...]:
+        """What tells one from another: equal views have equal ones."""
+        raise NotImplementedError
 
 
 class Field(Generic[Value]):
@@ -147,6 +151,9 @@ class Job(View):
         """What the last attempt saved for the next."""
         return None if self.record.checkpoint is None else self._codec.decode(self.record.checkpoint, "checkpoint")
 
+    def _identity(self) -> tuple[object, ...]:
+        return self.tenant, self.id, self.rev
+
     def __repr__(self) -> str:
         return f"<Job {self.id} '{self.state}' rev={self.rev} attempt={self.attempt}>"
 
@@ -181,6 +188,9 @@ class Event(View):
     payload = Field[dict[str, Any] | None]("payload")
     version = Field[int]("version")
 
+    def _identity(self) -> tuple[object, ...]:
+        return self.tenant, self.job_id, self.rev
+
     def __repr__(self) -> str:
         return f"<Event {self.id} {self.type} {self.from_state} → {self.to_state}>"
 
@@ -201,6 +211,9 @@ class Note(View):
     at = Moment("at")
     actor = Field[str]("actor")
     payload = Field[dict[str, Any]]("payload")
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.tenant, self.job_id, self.rev, self.kind, self.record.at
 
     def __repr__(self) -> str:
         return f"<Note {self.kind} on {self.job_id} at rev {self.rev}>"

@@ -3,7 +3,7 @@
 from math import inf
 from typing import Final
 
-from detent.errors import InvalidArgument
+from detent.errors import InvalidArgument, shown
 
 LEASE_S_MIN: Final = 30.0
 LEASE_S_MAX: Final = 120.0
@@ -51,9 +51,16 @@ def check_heartbeat(heartbeat_s: float, *, lease_s: float, allow_unusual: bool) 
 def check_number(name: str, value: object) -> float:
     """Refuse what is not a finite number: NaN passes every comparison, so it would pass every bound."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value in (inf, -inf):
-        raise InvalidArgument(f"{name} is {value!r}; give a finite number")
+        raise InvalidArgument(f"{name} is {shown(value)}; give a finite number")
     if not -NUMBER_MAX <= value <= NUMBER_MAX:
         raise InvalidArgument(f"{name} is beyond {NUMBER_MAX:g}; give a finite number within it")
+    return value
+
+
+def check_whole(name: str, value: object, *, least: int, most: int) -> int:
+    """Refuse what is not a whole number in the range. True is none, though Python counts it as 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidArgument(f"{name} is {shown(value)}; give a whole number from {least} to {most}")
     return value
 
 
@@ -75,4 +82,4 @@ def check_more_than_zero(name: str, value: float) -> None:
 
 def check_kind(name: str, value: object, kind: type) -> None:
     if not isinstance(value, kind):
-        raise InvalidArgument(f"{name} is {value!r}; give a {kind.__name__}")
+        raise InvalidArgument(f"{name} is {shown(value)}; give a {kind.__name__}")

@@ -26,7 +26,7 @@ class Plan(Struct):
 
     replies: Replies = field(default_factory=list)
     changes: list[tuple[Change, Job]] = field(default_factory=list)  # each with the job as it leaves it
-    notes: list[Note] = field(default_factory=list)  # of results that came too late
+    notes: list[Note] = field(default_factory=list)  # those of the changes, and of results that came too late
     kept: list[Kept] = field(default_factory=list)
 
 
@@ -160,6 +160,7 @@ def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan
         planned.kept.append(kept)
     if change.events or change.notes:
         planned.changes.append((change, job))
+        planned.notes += change.notes
     return Reply(job, change.answer)
 
 

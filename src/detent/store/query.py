@@ -4,9 +4,11 @@ from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 
+from detent.errors import InvalidArgument, shown
 from detent.kernel import Event, Job, Note
 
 PAGE_MAX: Final = 1_000
+NUMBER_MAX: Final = 2**63 - 1
 DAY_S: Final = 86_400
 Item = TypeVar("Item")
 
@@ -88,3 +90,12 @@ class Pruned(Struct, frozen=True):
         names = ("jobs", "events", "details", "receipts")
         sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in names}
         return Pruned(**sums, is_done=other.is_done)
+
+
+def number_of(cursor: str | None, default: int = 0) -> int:
+    """The place that a cursor names, where places are numbers."""
+    if cursor is None:
+        return default
+    if not (cursor.isascii() and cursor.isdigit()) or int(cursor) > NUMBER_MAX:
+        raise InvalidArgument(f"cursor is {shown(cursor)}; give one that a listing returned", code="bad_cursor")
+    return int(cursor)

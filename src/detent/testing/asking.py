@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from detent.errors import InvalidArgument
 from detent.kernel import Event, Job
 from detent.kernel.clock import micros
 from detent.store import ClaimRequest, EventQuery, JobQuery, Retention
@@ -67,11 +66,3 @@ def _suits(job: Job, request: ClaimRequest, now: int) -> bool:
 def waking(shelf: Shelf) -> list[Job]:
     due = [(job.wake_at, job) for job in shelf.jobs.values() if job.wake_at is not None and job.wake_at <= shelf.now]
     return [job for _, job in sorted(due, key=lambda each: each[0])]
-
-
-def number_of(cursor: str | None, default: int) -> int:
-    if cursor is None:
-        return default
-    if not cursor.isdecimal():
-        raise InvalidArgument(f"cursor is {cursor!r}; give one that a listing returned", code="bad_cursor")
-    return int(cursor)

@@ -32,6 +32,7 @@ from detent.store import (
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.keeping import Keeping
 from detent.store.protocol import Transaction
+from detent.store.query import number_of
 from detent.store.request import Key
 from detent.store.waiting import now_s, sleep
 from detent.testing import asking
@@ -75,27 +76,27 @@ class MemoryStore:
         return [self.shelf.job(tenant, job_id) for job_id in job_ids]
 
     async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
-        shelf, before = self.shelf, asking.number_of(cursor, self.shelf.last_number + 1)
+        shelf, before = self.shelf, number_of(cursor, self.shelf.last_number + 1)
         asked = (key for key in reversed(shelf.jobs) if asking.is_job_meant(shelf, shelf.jobs[key], query))
         page = list(islice((key for key in asked if shelf.numbers[key] < before), limit))
         return Page([shelf.jobs[key] for key in page], self._next(page, limit))
 
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
-        shelf, after = self.shelf, asking.number_of(cursor, 0)
+        shelf, after = self.shelf, number_of(cursor, 0)
         asked = (place for place, event in shelf.log.items() if asking.is_event_meant(shelf, event, query))
         entries = [Entry(str(at), shelf.event(at)) for at in islice((at for at in asked if at > after), limit)]
         return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(shelf.end, after)))
 
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         deadline = now_s() + timeout_s
-        while (cursor is None or self.shelf.end <= asking.number_of(cursor, 0)) and now_s() < deadline:
+        while (cursor is None or self.shelf.end <= number_of(cursor, 0)) and now_s() < deadline:
             await sleep(POLL_S)
         return str(self.shelf.end)
 
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
     ) -> Page[Story]:
-        shelf, after = self.shelf, asking.number_of(cursor, 0)
+        shelf, after = self.shelf, number_of(cursor, 0)
         asked = (key for key in shelf.jobs if tenant in (None, key[0]) and job_id in (None, key[1]))
         page = list(islice((key for key in asked if shelf.numbers[key] > after), limit))
         return Page([shelf.story(key) for key in page], self._next(page, limit))

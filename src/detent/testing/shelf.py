@@ -99,8 +99,6 @@ class Shelf:
         self.jobs[key] = job
         for event in change.events:
             self._append(key, event)
-        for note in change.notes:
-            self._note(note)
         for spawned in change.spawned:
             self._apply(spawned, spawned.job)
 

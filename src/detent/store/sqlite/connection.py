@@ -96,5 +96,7 @@ def _check_access(path: str) -> None:
 
 
 def _settings(synchronous: Synchronous, *, is_memory: bool) -> list[str]:
-    shared = [f"cache_size = -{CACHE_KIB}", "temp_store = memory", f"synchronous = {synchronous}"]
+    # With recursive triggers an "insert or replace" meets those on deletes; without, it would pass them by.
+    shared = [f"cache_size = -{CACHE_KIB}", "temp_store = memory", "recursive_triggers = on"]
+    shared.append(f"synchronous = {synchronous}")
     return shared if is_memory else ["journal_mode = wal", f"journal_size_limit = {WAL_BYTES_MAX}", *shared]

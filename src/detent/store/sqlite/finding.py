@@ -4,14 +4,12 @@ from collections import defaultdict
 from operator import itemgetter
 from typing import Any, Final
 
-from detent.errors import InvalidArgument
 from detent.kernel import Event, Job, Note
-from detent.store.query import Entry, EventQuery, JobQuery, Page, Story
+from detent.store.query import NUMBER_MAX, Entry, EventQuery, JobQuery, Page, Story, number_of
 from detent.store.sqlite.rows import Row, event_of, note_of
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, with_filters
 
-_LAST: Final = 2**63 - 1
 NEAR: Final = 10_000  # events
 # What an index of the spec finds; the first that is asked for leads.
 _LINKS: Final = ("correlation_id", "parent_job_id", "workflow_id")
@@ -19,7 +17,7 @@ _LINKS: Final = ("correlation_id", "parent_job_id", "workflow_id")
 
 def find(session: Session, query: JobQuery, limit: int, cursor: str | None) -> Page[Job]:
     given = _given(query)
-    bindings = given | {"before": number_of(cursor, _LAST), "limit": limit}
+    bindings = given | {"before": number_of(cursor, NUMBER_MAX), "limit": limit}
     is_linked = any(name in given for name in _LINKS)
     filters = [name for name in given if name != "tenant"]
     if "outcome" in filters and query.outcome != "success":
@@ -38,7 +36,7 @@ def events(session: Session, query: EventQuery, limit: int, cursor: str | None) 
     name, by_index = _index_for(query, is_near=end - after <= NEAR)
     given = _given(query)
     filters = tuple(each for each in given if each not in by_index | {"tenant"})
-    times = {"at_from": query.at_from or 0, "at_until": _LAST if query.at_until is None else query.at_until}
+    times = {"at_from": query.at_from or 0, "at_until": NUMBER_MAX if query.at_until is None else query.at_until}
     bindings = given | times | {"after": after, "limit": limit}
     rows = session.connection.execute(with_filters(name, filters), bindings)
     entries = [Entry(str(row[0]), event_of(row)) for row in rows]
@@ -124,15 +122,3 @@ def _own(filters: list[str]) -> list[str]:
 
 def _page(jobs: list[Job], numbers: list[int], limit: int) -> Page[Job]:
     return Page(jobs, str(min(numbers)) if len(jobs) >= limit else None)
-
-
-def number_of(cursor: str | None, default: int = 0) -> int:
-    if cursor is None:
-        return default
-    try:
-        number = int(cursor)
-    except ValueError:
-        number = _LAST + 1
-    if not -_LAST <= number <= _LAST:
-        raise InvalidArgument(f"cursor is {cursor!r}; give one that a listing returned", code="bad_cursor")
-    return number

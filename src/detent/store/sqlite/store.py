@@ -11,7 +11,7 @@ from detent.lifecycle import Lifecycle
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.keeping import Keeping
 from detent.store.planning import plan, plan_claim, plan_due
-from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story
+from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story, number_of
 from detent.store.request import ClaimRequest, Replies, Request
 from detent.store.sqlite import finding, keeping
 from detent.store.sqlite.claiming import candidates
@@ -91,7 +91,7 @@ class SqliteStore:
         deadline = now_s() + timeout_s
         while True:
             end = await self._read(finding.end_of_log)
-            if (cursor is not None and int(end) > finding.number_of(cursor)) or now_s() >= deadline:
+            if (cursor is not None and int(end) > number_of(cursor)) or now_s() >= deadline:
                 return end
             await sleep(min(POLL_S, max(deadline - now_s(), 0)))
 

@@ -56,8 +56,6 @@ class Batch:
             row = (number, *(ENCODERS[name](value) for name, value in change.values.items()))
             self._said.append((say(names), row))
         self.jobs.append((number, job))
-        for note in change.notes:
-            self.note(note)
         for spawned in change.spawned:
             self.add(spawned, spawned.job)
 

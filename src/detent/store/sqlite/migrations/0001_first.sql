@@ -234,7 +234,8 @@ end;
 
 -- Every move is one step of rev, is declared, has its event in the log, and none leaves an end.
 create trigger detent_records_move before update on detent_records
-when old.phase = 'ended' or new.rev <> old.rev + 1 or new.job <> old.job or new.lifecycle <> old.lifecycle or not exists (
+when old.phase = 'ended' or new.rev <> old.rev + 1 or new.job <> old.job or new.lifecycle <> old.lifecycle
+or not exists (
     select 1 from detent_events e join detent_moves m
         on m.lifecycle = old.lifecycle and m.source = old.state and m.verb = e.verb and m.target = new.state
         and m.phase = new.phase and m.outcome is new.outcome
@@ -255,14 +256,6 @@ begin
     select raise(abort, 'detent: what a job is never changes');
 end;
 
--- An "insert or replace" would pass by the triggers on updates and deletes. So what is there is not inserted again.
-create trigger detent_jobs_once before insert on detent_jobs
-when exists (select 1 from detent_jobs where job = new.job)
-    or exists (select 1 from detent_jobs where tenant = new.tenant and id = new.id)
-begin
-    select raise(abort, 'detent: a job is written once, unique by detent_jobs.tenant, detent_jobs.id');
-end;
-
 create trigger detent_jobs_kept before delete on detent_jobs
 when exists (select 1 from detent_records where job = old.job)
 begin
@@ -272,13 +265,6 @@ end;
 create trigger detent_events_fixed before update on detent_events
 begin
     select raise(abort, 'detent: an event never changes');
-end;
-
-create trigger detent_events_once before insert on detent_events
-when exists (select 1 from detent_events where job = new.job and rev = new.rev)
-    or exists (select 1 from detent_events where seq = new.seq)
-begin
-    select raise(abort, 'detent: an event is written once, unique by detent_events.job, detent_events.rev');
 end;
 
 create trigger detent_events_kept before delete on detent_events

@@ -1,0 +1,148 @@
+"""Real stores beside the model: everything is asked of all of them, and all must answer and hold the same."""
+
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from msgspec.structs import asdict, replace
+
+from detent.client import Client, Codec
+from detent.client.sync import run
+from detent.errors import Refused
+from detent.kernel import Event, Job
+from detent.kernel.fold import differences, fold
+from detent.lifecycle import Lifecycle
+from detent.store import ClaimRequest, Reply, Request, Retention, Story
+from detent.store.sqlite import File, SqliteStore
+from tests.store.model import Answer, Key, Model
+
+START: Final = 1_738_425_600_123_456
+ALL: Final = 1_000
+
+
+class World:
+    """A file that two stores have open and take turns on, a store in memory, and the model; one clock for all.
+
+    Each of the three draws from a generator of its own, seeded alike: the same seed gives the same history everywhere.
+    """
+
+    def __init__(self, folder: Path, lifecycles: list[Lifecycle], seed: int) -> None:
+        self.now = START
+        self.path = folder / "jobs.db"
+        self.lifecycles = lifecycles
+        self.model, self._model_random = Model(lifecycles), Random(seed)
+        self._file_random, memory_random = Random(seed), Random(seed)
+        self.on_file = [self._open_file(), self._open_file()]
+        self.memory = SqliteStore(File(":memory:"), clock=self._clock, random=memory_random.random)
+        run(self.memory.open())
+        run(self.memory.register(*lifecycles))
+
+    def apply(self, requests: list[Request]) -> list[Answer]:
+        expected = self.model.apply(requests, self.now, self._model_random.random)
+        for store in self._turn():
+            self._compare(run(store.apply(requests)), expected)
+        return expected
+
+    def claim(self, request: ClaimRequest) -> None:
+        expected = self.model.claim(request, self.now)
+        for store in self._turn():
+            self._compare(run(store.claim(request)), expected)
+
+    def reconcile(self, limit: int) -> None:
+        expected = self.model.reconcile(limit, self.now, self._model_random.random)
+        for store in self._turn():
+            self._compare(run(store.reconcile(limit)), expected)
+
+    def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
+        self.model.depths_max[tenant, queue] = depth_max
+        for store in self._turn():
+            run(store.limit_queue(tenant, queue, depth_max))
+
+    def prune(self, tenant: str, retention: Retention) -> None:
+        self.model.prune(tenant, retention, self.now)
+        for store in self._turn():
+            run(store.prune(tenant, retention, ALL))
+
+    def reopen(self) -> None:
+        run(self.on_file.pop().close())
+        self.on_file.append(self._open_file())
+
+    def compare(self) -> None:
+        """Read everything back, on the file through the store that did not write last."""
+        for store in (self.on_file[0], self.memory):
+            told = {_key(story.job): story for story in run(store.stories(None, ALL)).items}
+            assert list(told) == list(self.model.jobs), "the same jobs, in the order in which they were made"
+            for key, story in told.items():
+                self._compare_story(key, story)
+                assert run(store.get(key[0], [key[1], "nobody"])) == [story.job, None]
+
+    def close(self) -> None:
+        try:
+            for store in (*self.on_file, self.memory):
+                self._verify(store)
+        finally:
+            for store in (*self.on_file, self.memory):
+                run(store.close())
+
+    def _compare_story(self, key: Key, story: Story) -> None:
+        _compare_jobs(story.job, self.model.jobs[key])
+        lifecycle = self._lifecycle(story.job)
+        expected = self.model.events[key]
+        shown = [_named(event, other, lifecycle) for event, other in zip(story.events, expected, strict=True)]
+        assert shown == expected
+        assert story.notes == self.model.notes[key]
+        assert not differences(fold(story.events), story.job), "ALL-15: the log folds to the record"
+
+    def _compare(self, replies: list[Answer], expected: list[Answer]) -> None:
+        assert len(replies) == len(expected)
+        for reply, other in zip(replies, expected, strict=True):
+            assert type(reply) is type(other), f"{reply!r} is not {other!r}"
+            if isinstance(reply, Reply) and isinstance(other, Reply):
+                assert reply.answer == other.answer
+                _compare_jobs(reply.job, other.job)
+            elif isinstance(reply, Refused):
+                assert vars(reply) == vars(other), f"{reply} is not {other}"
+
+    def _turn(self) -> tuple[SqliteStore, SqliteStore]:
+        """Who writes next: on the file the one that did not write last."""
+        self.on_file.reverse()
+        return self.on_file[1], self.memory
+
+    def _open_file(self) -> SqliteStore:
+        file = File(str(self.path), synchronous="normal")
+        store = SqliteStore(file, clock=self._clock, random=self._file_random.random)
+        run(store.open())
+        run(store.register(*self.lifecycles))
+        return store
+
+    def _verify(self, store: SqliteStore) -> None:
+        client = Client(store, tenant="default", codec=Codec(), lifecycles=())
+        report = run(client.verify(all_tenants=True))
+        assert report.is_clean, report.violations
+
+    def _lifecycle(self, job: Job) -> Lifecycle:
+        return self.model.lifecycles[job.spec.lifecycle, job.spec.lifecycle_version]
+
+    def _clock(self) -> int:
+        return self.now
+
+
+def _key(job: Job) -> Key:
+    return job.spec.tenant, job.spec.id
+
+
+def _named(event: Event, expected: Event, lifecycle: Lifecycle) -> Event:
+    """Where every request has a name, one that came without gets one; which, is the store's to choose."""
+    if expected.request_id is None and lifecycle.requires_rev and event.request_id is not None:
+        return replace(event, request_id=None)
+    return event
+
+
+def _compare_jobs(job: Job, expected: Job) -> None:
+    """Field by field, so that a difference is named."""
+    shown, wanted = _fields(job), _fields(expected)
+    assert {name: (shown[name], wanted[name]) for name in wanted if shown[name] != wanted[name]} == {}
+
+
+def _fields(job: Job) -> dict[str, Any]:
+    return asdict(job) | {f"spec.{name}": value for name, value in asdict(job.spec).items()}

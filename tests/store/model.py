@@ -1,0 +1,263 @@
+"""What a store should do, said the obvious way: dictionaries, one request after the other, and the kernel.
+
+It shares no line with `detent.store.planning` or with any store. It is slow and plain so that it can be read and
+believed; the differential test holds the real stores against it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from detent.errors import DetentError, NotFound, Refused
+from detent.kernel import Change, Event, Job, Note, Receipt, decide
+from detent.kernel.command import Command, Enqueue, Rerun
+from detent.kernel.due import due_command
+from detent.kernel.notes import late_result
+from detent.kernel.repeating import still_held
+from detent.lifecycle import Lifecycle
+from detent.store import ClaimRequest, Reply, Request, Retention
+
+Key = tuple[str, str]
+Answer = Reply | DetentError
+SECOND: Final = 1_000_000
+DAY: Final = 86_400 * SECOND
+NOTES_MAX: Final = 100
+VERBOSE_KEPT: Final = 3 * DAY
+
+
+class Memory(NamedTuple):
+    """What is remembered of a request: of a claim what was asked and taken, of any other its receipt."""
+
+    until: int
+    receipt: Receipt | None = None
+    asked: ClaimRequest | None = None
+    taken: dict[str, int] | None = None
+
+
+class Model:
+    def __init__(self, lifecycles: list[Lifecycle]) -> None:
+        self.lifecycles = {(each.name, each.version): each for each in lifecycles}
+        self.jobs: dict[Key, Job] = {}
+        self.events: dict[Key, list[Event]] = defaultdict(list)
+        self.notes: dict[Key, list[Note]] = defaultdict(list)
+        self.depths_max: dict[Key, int | None] = {}
+        self.memories: dict[tuple[str, str, str], Memory] = {}
+        self._ages: dict[Key, int] = {}  # in which order jobs were made
+        self._age = 0
+        self._verbose_until: dict[tuple[str, str, int], int] = {}  # of events and notes that are kept for a while only
+        self._notes_until: dict[Key, list[int | None]] = defaultdict(list)
+        self.now = 0
+
+    # -- what a store is asked --------------------------------------------------------------------------------------
+
+    def apply(self, requests: list[Request], now: int, random: Callable[[], float]) -> list[Answer]:
+        self.now = now
+        return [self._answer(request, random()) for request in requests]
+
+    def claim(self, request: ClaimRequest, now: int) -> list[Answer]:
+        self.now = now
+        remembered = self._remembered(request.tenant, "claim", request.command.request_id)
+        if remembered is not None:
+            return self._claim_again(request, remembered)
+        taken: list[Job] = []
+        for job in self._claimable(request):
+            if len(taken) < request.limit and (moved := self._moved(job, request.command, 0.5)) is not None:
+                taken.append(moved)
+        if taken and request.command.request_id is not None:
+            attempts = {job.id: job.attempt for job in taken}
+            memory = Memory(now + DAY, asked=_without_trace(request), taken=attempts)
+            self.memories[request.tenant, "claim", request.command.request_id] = memory
+        return [Reply(job) for job in taken]
+
+    def reconcile(self, limit: int, now: int, random: Callable[[], float]) -> list[Answer]:
+        self.now = now
+        due = [(job.wake_at, self._ages[_key(job)], job) for job in self.jobs.values() if _is_past(job.wake_at, now)]
+        replies: list[Answer] = []
+        for _, _, job in sorted(due, key=lambda each: each[:2])[:limit]:
+            command = due_command(self._own(job), job, now)
+            moved = None if command is None else self._moved(job, command, random())
+            replies += [Reply(moved)] if moved is not None else []
+        return replies
+
+    def prune(self, tenant: str, retention: Retention, now: int) -> None:
+        self.now = now
+        for key, job in list(self.jobs.items()):
+            kept_s = retention.successes_s if self._outcome(job) == "success" else retention.others_s
+            if key[0] == tenant and job.ended_at is not None and job.ended_at < now - round(kept_s * SECOND):
+                self._remove(key)
+        self.memories = {name: memory for name, memory in self.memories.items() if memory.until > now}
+        self._forget_verbose()
+
+    def _remove(self, key: Key) -> None:
+        for kept in (self.jobs, self.events, self.notes, self._notes_until):
+            kept.pop(key, None)
+        self._verbose_until = {name: until for name, until in self._verbose_until.items() if name[:2] != key}
+
+    # -- one request ------------------------------------------------------------------------------------------------
+
+    def _answer(self, request: Request, random: float) -> Answer:
+        command, memory = request.command, None
+        if command.request_id is not None:
+            memory = self._remembered(request.tenant, _group(request), command.request_id)
+        if memory is not None and (request.tenant, _named_by(memory)) not in self.jobs:
+            memory = None  # what it was answered with is pruned: nothing of it is left to answer with
+        job = self._about(request, memory)
+        if job is None and not isinstance(command, Enqueue):
+            return NotFound("no such job")
+        lifecycle = request.lifecycle if request.lifecycle is not None else self._own(job)
+        receipt = None if memory is None or job is None else _receipt_of(memory)
+        answer = decide(lifecycle, job, command, self.now, random, receipt)
+        if isinstance(answer, Refused):
+            note = None if job is None else late_result(job, command, answer, self.now)
+            self._keep_note(note)
+            return answer
+        obstacle = self._obstacle(answer, command, lifecycle) if answer.events and answer.before.rev == 0 else None
+        if obstacle is not None:
+            return obstacle
+        if answer.receipt is not None and command.request_id is not None:
+            kept = Memory(self.now + DAY, receipt=answer.receipt)
+            self.memories[request.tenant, _group(request), command.request_id] = kept
+        return Reply(self._write(answer), answer.answer)
+
+    def _about(self, request: Request, memory: Memory | None) -> Job | None:
+        """The job a request is for: the one it was answered with, the one it names, or the one with its key."""
+        command, tenant = request.command, request.tenant
+        if memory is not None:
+            return self.jobs[tenant, _named_by(memory)]
+        job = self.jobs.get((tenant, request.job_id))
+        if job is None and isinstance(command, Enqueue) and command.dedupe_key is not None:
+            return self._live(tenant, command.kind, command.dedupe_key)
+        return job
+
+    def _obstacle(self, change: Change, command: Command, lifecycle: Lifecycle) -> Answer | None:
+        spec = change.before.spec
+        if isinstance(command, Rerun):
+            if (spec.tenant, spec.id) in self.jobs:
+                return _refused("job_exists", command, spec.id, lifecycle)
+            twin = None if spec.dedupe_key is None else self._live(spec.tenant, spec.kind, spec.dedupe_key)
+            if twin is not None:
+                return Reply(twin, "duplicate")
+        depth_max = self.depths_max.get((spec.tenant, spec.queue))
+        waiting = [
+            job
+            for job in self.jobs.values()
+            if (job.spec.tenant, job.spec.queue) == (spec.tenant, spec.queue) and job.claim_at is not None
+        ]
+        is_full = depth_max is not None and len(waiting) >= depth_max
+        return _refused("queue_full", command, spec.id, lifecycle) if is_full else None
+
+    def _claim_again(self, request: ClaimRequest, memory: Memory) -> list[Answer]:
+        if memory.asked != _without_trace(request):
+            return [Refused("request_conflict", job_id="", verb="claim", state=None, allowed=(), lifecycle="")]
+        taken = memory.taken or {}
+        jobs = [self.jobs[request.tenant, each] for each in taken if (request.tenant, each) in self.jobs]
+        return [Reply(job, "repeat") for job in still_held(jobs, taken, request.command.worker or "")]
+
+    def _claimable(self, request: ClaimRequest) -> list[Job]:
+        def suits(job: Job) -> bool:
+            spec = job.spec
+            return (
+                spec.tenant == request.tenant
+                and spec.queue in request.queues
+                and (request.kinds is None or spec.kind in request.kinds)
+                and (request.adapters is None or spec.adapter_id in (None, *request.adapters))
+                and _is_past(job.claim_at, self.now)
+            )
+
+        places = [(job.order_at, self._ages[_key(job)], job) for job in self.jobs.values() if suits(job)]
+        return [job for _, _, job in sorted(places, key=lambda each: each[:2])]
+
+    # -- writing ----------------------------------------------------------------------------------------------------
+
+    def _moved(self, job: Job, command: Command, random: float) -> Job | None:
+        change = decide(self._own(job), job, command, self.now, random)
+        return self._write(change) if isinstance(change, Change) and change.events else None
+
+    def _write(self, change: Change) -> Job:
+        job, key = change.job, _key(change.before)
+        if change.answer == "repeat":
+            return job
+        self.jobs[key] = job
+        if change.before.rev == 0:
+            self._age += 1
+            self._ages[key] = self._age
+        self.events[key] += change.events
+        for event in change.events:
+            if event.verb == "renew" and event.payload is not None:
+                self._verbose_until[(*key, event.rev)] = self.now + VERBOSE_KEPT
+        for note in change.notes:
+            self._keep_note(note)
+        for spawned in change.spawned:
+            self._write(spawned)
+        return job
+
+    def _keep_note(self, note: Note | None) -> None:
+        if note is None:
+            return
+        key = note.tenant, note.job_id
+        if sum(kept.kind == note.kind for kept in self.notes[key]) < NOTES_MAX:
+            self.notes[key].append(note)
+            self._notes_until[key].append(self.now + VERBOSE_KEPT if note.kind == "progress" else None)
+
+    def _forget_verbose(self) -> None:
+        for (tenant, job_id, rev), until in list(self._verbose_until.items()):
+            log = self.events.get((tenant, job_id))
+            if until <= self.now and log is not None:
+                log[rev - 1] = replace(log[rev - 1], payload=None)
+        for key, moments in self._notes_until.items():
+            stays = [until is None or until > self.now for until in moments]
+            self.notes[key] = [note for note, kept in zip(self.notes[key], stays, strict=True) if kept]
+            self._notes_until[key] = [until for until, kept in zip(moments, stays, strict=True) if kept]
+
+    # -- looking ----------------------------------------------------------------------------------------------------
+
+    def _remembered(self, tenant: str, group: str, request_id: str | None) -> Memory | None:
+        memory = None if request_id is None else self.memories.get((tenant, group, request_id))
+        return memory if memory is not None and memory.until > self.now else None
+
+    def _live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
+        wanted = tenant, kind, dedupe_key
+        for job in self.jobs.values():
+            if (job.spec.tenant, job.spec.kind, job.spec.dedupe_key) == wanted and not job.is_ended:
+                return job
+        return None
+
+    def _own(self, job: Job | None) -> Lifecycle:
+        assert job is not None
+        return self.lifecycles[job.spec.lifecycle, job.spec.lifecycle_version]
+
+    def _outcome(self, job: Job) -> str | None:
+        return self._own(job).by_name[job.state].outcome
+
+
+def _key(job: Job) -> Key:
+    return job.spec.tenant, job.spec.id
+
+
+def _group(request: Request) -> str:
+    """Within what its request id is unique, beside the tenant: its verb, or else its job."""
+    verb = request.command.verb
+    return verb if verb in ("enqueue", "claim") else f"job {request.job_id}"
+
+
+def _named_by(memory: Memory) -> str:
+    return memory.receipt.job_id if memory.receipt is not None else next(iter(memory.taken or ()))
+
+
+def _receipt_of(memory: Memory) -> Receipt:
+    """Of a claim from a queue there is none for a single job: whatever is asked under its id is another request."""
+    return memory.receipt or Receipt("", "", "", 0)
+
+
+def _without_trace(request: ClaimRequest) -> ClaimRequest:
+    return replace(request, command=replace(request.command, trace_id=None))
+
+
+def _is_past(moment: int | None, now: int) -> bool:
+    return moment is not None and moment <= now
+
+
+def _refused(code: str, command: Command, job_id: str, lifecycle: Lifecycle) -> Refused:
+    return Refused(code, job_id=job_id, verb=command.verb, state=None, allowed=(), lifecycle=lifecycle.name)
