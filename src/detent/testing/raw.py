@@ -13,7 +13,7 @@ from detent.store.clock import host_clock, new_id
 from detent.store.sqlite.connection import Connection, Synchronous, create_file
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.migrating import migrate
-from detent.store.sqlite.rows import text
+from detent.store.sqlite.rows import encode, text
 from detent.store.sqlite.statements import SQL, insert_record, move_record, say
 
 KIND: Final = "bench"
@@ -21,6 +21,9 @@ WORKER: Final = "w"
 PAYLOAD: Final = b"{}"
 _RESULT_DIGEST: Final = digest(NULL)
 _PAYLOAD_DIGEST: Final = digest(PAYLOAD)
+_TO_WORK_ON: Final = """
+select j.job, j.id, j.kind, j.payload from json_each(?) k cross join detent_jobs j on j.job = k.value
+"""
 _LEASE_S: Final = STANDARD.defaults.lease_s
 # verb → revision, event type, who: actor, role, worker; attempt
 _EVENTS: Final = {
@@ -77,6 +80,8 @@ class Raw:
         connection.begin()
         lane = ("default", "default", KIND, now, -(2**63), 0, batch)
         numbers = [number for _, number in connection.execute(SQL["lane"], lane)]
+        jobs = connection.execute(_TO_WORK_ON, (encode(numbers),))  # a claim hands out what is to be done
+        assert len(jobs) == len(numbers)
         changes = {
             "phase": "held", "attempt": 1, "owner": WORKER, "lease_s": _LEASE_S, "claimed_at": now, "claim_at": None,
             "order_at": None, "due_at": None, "lease_expires_at": ends, "heartbeat_by": ends, "wake_at": ends,
