@@ -3,6 +3,7 @@
 from detent.testing.contract.batches import Batches
 from detent.testing.contract.claims import Claims
 from detent.testing.contract.counting import Counting
+from detent.testing.contract.failing import Failing
 from detent.testing.contract.fences import Fences
 from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
@@ -16,6 +17,7 @@ from detent.testing.contract.tenants import Tenants
 from detent.testing.contract.twins import Twins
 from detent.testing.contract.verdicts import Verdicts
 from detent.testing.contract.versions import Versions
+from detent.testing.contract.wires import Wires
 
 
 class StoreContract(
@@ -29,11 +31,13 @@ class StoreContract(
     Batches,
     Reconciling,
     Counting,
+    Failing,
     Verdicts,
     Versions,
     Tenants,
     Listings,
     Tailing,
     Removal,
+    Wires,
 ):
     """What a store must do. Say in `make_store` which one; `receipts_s`, `verbose_s` and `notes_max` what it keeps."""

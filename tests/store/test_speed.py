@@ -1,0 +1,90 @@
+"""The store's speed beside plain apsw on the same tables, in pairs, so that a busy machine slows both.
+
+The bounds leave room for noise; `make bench` measures more carefully, and at full size with BENCH_ARGS.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tools.bench_kernel import slowness
+from tools.bench_store import BATCH, claims, fill, lives, verify
+
+ENDED: Final = 20_000
+# 1,000,000 jobs in 120 s.
+VERIFY_US_MAX: Final = 120
+MEMORY_MIB_MAX: Final = 40
+
+Show = Callable[[object], None]
+
+_PEAK: Final = """
+import resource, sys
+from pathlib import Path
+from tools.bench_store import verify
+print(verify(Path(sys.argv[1]))["peak_mib"])
+"""
+
+
+@pytest.fixture
+def show(capsys: pytest.CaptureFixture[str]) -> Show:
+    """Figures are worth seeing, also when they are good."""
+
+    def printed(figures: object) -> None:
+        with capsys.disabled():
+            print(f"\n  {figures}", end="")  # noqa: T201
+
+    return printed
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("full") / "full.db"
+    fill(path, ENDED)
+    return path
+
+
+def test_lives_in_batches_have_half_the_speed_of_plain_apsw(tmp_path: Path, show: Show) -> None:
+    figures = lives(tmp_path, BATCH, pairs=7)
+
+    show(figures)
+    assert figures["ratio"] >= 0.42
+
+
+def test_lives_one_at_a_time_have_most_of_the_speed_of_plain_apsw(tmp_path: Path, show: Show) -> None:
+    figures = lives(tmp_path, 1, pairs=7)
+
+    show(figures)
+    assert figures["ratio"] >= 0.5
+
+
+def test_claims_do_not_feel_the_history_in_the_file(tmp_path: Path, full: Path, show: Show) -> None:
+    figures = claims(tmp_path, full, pairs=7)
+
+    show(figures)
+    assert figures["ratio"] <= 1.35
+
+
+@pytest.mark.requirement("ALL-15")
+def test_store_of_raw_rows_is_verified_clean_and_quickly(full: Path, show: Show) -> None:
+    figures = verify(full)
+
+    show(figures)
+    assert figures["jobs"] >= ENDED
+    assert figures["violations"] == 0
+    assert figures["seconds"] / figures["jobs"] * 1e6 <= VERIFY_US_MAX * slowness()
+
+
+def test_memory_of_verify_does_not_grow_with_the_store(tmp_path: Path, full: Path) -> None:
+    small = tmp_path / "small.db"
+    fill(small, ENDED // 20)
+
+    assert peak_mib(full) - peak_mib(small) <= MEMORY_MIB_MAX
+
+
+def peak_mib(path: Path) -> int:
+    child = [sys.executable, "-c", _PEAK, str(path)]
+    return int(subprocess.run(child, check=True, capture_output=True, text=True, timeout=60).stdout)
