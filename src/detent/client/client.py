@@ -1,4 +1,4 @@
-"""The client: every verb, asynchronous. `detent.connect` makes one; `detent.sync` has its blocking twin."""
+"""The client: every verb, asynchronous. `detent.connect` makes one; `detent.client.sync` has its blocking twin."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Any

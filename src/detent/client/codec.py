@@ -104,7 +104,10 @@ class Codec:
         return opened
 
     def _encrypted(self, encoded: bytes, encrypt: Transform) -> bytes:
-        sealed = encrypt(encoded)
+        try:
+            sealed = encrypt(encoded)
+        except Exception as error:  # the user's own function; one item's trouble is not the whole batch's
+            raise InvalidArgument(f"encrypt= failed ({type(error).__name__}: {error})") from error
         if not isinstance(sealed, bytes):
             raise InvalidArgument(f"encrypt= returned {shown(sealed)}; it has to return bytes")
         return sealed

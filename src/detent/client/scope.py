@@ -61,7 +61,11 @@ class Scoped:
     async def open(self) -> None:
         """Open the store and make it ready; `async with connect(…)` does it."""
         await self.store.open()
-        self._registry = Registry(*await self.store.register(*self._own))
+        try:
+            self._registry = Registry(*await self.store.register(*self._own))
+        except BaseException:
+            await self.store.close()
+            raise
 
     async def close(self) -> None:
         """Finish what is under way and close the store."""

@@ -1,5 +1,6 @@
 """What can be asked about jobs and events, and the pages they are answered in."""
 
+from collections.abc import Iterator
 from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -53,6 +54,12 @@ class Page(Struct, Generic[Item], frozen=True):
 
     items: list[Item]
     cursor: str | None = None
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 class Entry(Struct, frozen=True, gc=False):

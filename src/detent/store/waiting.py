@@ -1,16 +1,17 @@
 """Waiting in both worlds: on an event loop without blocking it, and without one by blocking.
 
 A coroutine of the client that awaits only what is here, and what a store builds from it, never suspends when no event
-loop runs on its thread. So the blocking client can run it to its end by itself (`detent.sync`).
+loop runs on its thread. So the blocking client can run it to its end by itself (`detent.client.sync`).
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from functools import partial
+from typing import TypeVar
 
 Result = TypeVar("Result")
-Given = ParamSpec("Given")
 
 
 def is_blocking() -> bool:
@@ -18,27 +19,64 @@ def is_blocking() -> bool:
     return asyncio._get_running_loop() is None
 
 
-async def in_thread(work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs) -> Result:
-    if is_blocking():
-        return work(*args, **kwargs)
-    return await asyncio.to_thread(work, *args, **kwargs)
+async def in_thread(work: Callable[[], Result], undo: Callable[[Result], object] | None = None) -> Result:
+    """On a thread of its own: it waits behind nothing else, and is finished whatever becomes of the caller.
 
-
-async def finished(work: Callable[[], Result], undo: Callable[[Result], object]) -> Result:
-    """Like `in_thread`, for work that takes something: if the caller is cancelled meanwhile, it is given back."""
+    If the caller is cancelled meanwhile, `undo` gives back what the work took.
+    """
     if is_blocking():
         return work()
-    task = asyncio.ensure_future(asyncio.to_thread(work))
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Result] = loop.create_future()
+    threading.Thread(target=_run, args=(work, undo, future, loop), name="detent-task", daemon=True).start()
     try:
-        return await asyncio.shield(task)
+        return await future
     except asyncio.CancelledError:
-        task.add_done_callback(lambda done: _undo(done, undo))
+        if undo is not None and future.done() and not future.cancelled() and future.exception() is None:
+            _start_undo(undo, future.result())  # answered, but the caller was cancelled before it could hear
         raise
 
 
-def _undo(done: "asyncio.Future[Result]", undo: Callable[[Result], object]) -> None:
-    if not done.cancelled() and done.exception() is None:
-        undo(done.result())
+def _run(
+    work: Callable[[], Result],
+    undo: Callable[[Result], object] | None,
+    future: "asyncio.Future[Result]",
+    loop: asyncio.AbstractEventLoop,
+) -> None:
+    try:
+        result = work()
+    except BaseException as error:  # whoever asked hears of it
+        _tell(loop, partial(_fail, future, error))
+        return
+
+    def settle() -> None:
+        if not future.done():
+            future.set_result(result)
+        elif undo is not None:
+            _start_undo(undo, result)
+
+    if not _tell(loop, settle) and undo is not None:
+        undo(result)
+
+
+def _fail(future: "asyncio.Future[Result]", error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+
+
+def _tell(loop: asyncio.AbstractEventLoop, settle: Callable[[], object]) -> bool:
+    """Whether the loop is there to be told. If it is closed, nobody waits any more."""
+    try:
+        loop.call_soon_threadsafe(settle)
+    except RuntimeError:
+        if not loop.is_closed():
+            raise
+        return False
+    return True
+
+
+def _start_undo(undo: Callable[[Result], object], result: Result) -> None:
+    threading.Thread(target=undo, args=(result,), name="detent-undo", daemon=True).start()
 
 
 async def sleep(seconds: float) -> None:

@@ -1,11 +1,11 @@
 """The file behind a store: opened with care, then written through one connection and read through another."""
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
 import apsw
 
-from detent.errors import DetentError, InvalidArgument, StoreError
+from detent.errors import DetentError, StoreError
 from detent.store.clock import Clock, new_id
 from detent.store.sqlite import migrating, sharing
 from detent.store.sqlite.connection import Connection, Synchronous, create_file
@@ -15,7 +15,7 @@ from detent.store.sqlite.failing import store_error, translated
 from detent.store.sqlite.gate import Gate
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL
-from detent.store.sqlite.transaction import Transaction
+from detent.store.sqlite.transactions import Transactions
 
 MEMORY = ":memory:"
 
@@ -25,8 +25,8 @@ class File:
 
     def __init__(self, path: str, *, synchronous: Synchronous = "full", busy_s: float = 10.0) -> None:
         self.is_memory = path == MEMORY
-        # Absolute, because a program may change its folder while the store is open.
-        self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else str(Path(path).absolute())
+        # Where it really is: a program may change its folder, and one file may have several names.
+        self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else str(Path(path).resolve())
         self._synchronous = synchronous
         self._busy_s = busy_s
         self._gate: Gate | None = None
@@ -34,8 +34,7 @@ class File:
         self._sessions: list[Session] = []
         self._writing: Session | None = None
         self._reading: Session | None = None
-        self._idle: list[Session] = []  # of transactions that ended
-        self._open: list[Transaction] = []
+        self.transactions: Transactions | None = None
 
     def open(self, now: int) -> None:
         sharing.check_library()
@@ -52,14 +51,17 @@ class File:
             raise
 
     def close(self) -> None:
-        for tx in list(self._open):
-            self.end(tx, commit=False)
-        for session in self._sessions:
-            session.connection.close()
-        self._sessions, self._idle = [], []
-        if self._gate is not None:
-            sharing.leave(self._gate)
-            self._gate = None
+        """Nobody is at work any more. Whatever fails on the way, the file is left."""
+        transactions, sessions, gate = self.transactions, self._sessions, self._gate
+        self.transactions = self._writing = self._reading = self._gate = None
+        self._sessions = []
+        with ExitStack() as left:
+            if gate is not None:
+                left.callback(sharing.leave, gate)
+            for session in sessions:
+                left.callback(session.connection.close)
+            if transactions is not None:
+                left.callback(transactions.close)
 
     def write(self, group: list[Work], clock: Clock) -> list[Outcome]:
         """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another."""
@@ -68,47 +70,18 @@ class File:
         except Exception as error:  # whoever asked hears of it, a bug included, and the thread lives on
             meaning = self._meaning(error)
             if len(group) == 1 or _is_locked(meaning):  # waiting again for each would add up
-                return [(None, meaning) for _ in group]
+                return [(None, self._meaning(error)) for _ in group]
             return [outcome for work in group for outcome in self.write([work], clock)]
 
     def read(self, group: list[Work]) -> list[Outcome]:
         return [self._look(work) for work in group]
-
-    def begin(self) -> Transaction:
-        self._check_place()
-        session = self._idle.pop() if self._idle else self._connect()
-        tx = Transaction(session, self._gate, self._busy_s)
-        try:
-            tx.begin()
-        except BaseException:
-            self._idle.append(session)
-            raise
-        self._open.append(tx)
-        return tx
-
-    def end(self, tx: Transaction, *, commit: bool) -> None:
-        if tx not in self._open:
-            raise InvalidArgument("this transaction is over: its client was closed", code="bad_transaction")
-        self._open.remove(tx)
-        try:
-            tx.end(commit=commit)
-        finally:
-            tx.session.forget()
-            self._idle.append(tx.session)
-
-    def own(self, tx: object) -> Transaction:
-        """The open transaction that was meant: itself, or its connection."""
-        for known in self._open:
-            if tx is known or tx is known.connection:
-                return known
-        message = "tx= is no open transaction of this store; use what `client.transaction()` gives you"
-        raise InvalidArgument(f"{message}, not a {type(tx).__name__}", code="bad_transaction")
 
     def _prepare(self, now: int, *, is_unclean: bool) -> None:
         # Who finds it empty makes it a WAL file, which nobody else may look at meanwhile.
         with self._turn() if self._is_empty() else nullcontext():
             self._writing = self._connect()
         self._reading = self._connect()
+        self.transactions = Transactions(self._begin_session, self._gate, self._busy_s)
         connection = self._writing.connection
         with translated(self.path):
             if is_unclean:
@@ -143,16 +116,16 @@ class File:
 
     def _commit(self, session: Session, group: list[Work], clock: Clock) -> list[object]:
         connection = session.connection
-        self._check_place()
+        self.check_place()
         connection.begin()
         try:
             session.begin(clock())
             results = [work(session) for work in group]
             connection.commit()
         except BaseException:
-            connection.rollback()
             session.definitions.forget()
             session.forget()
+            connection.rollback()
             raise
         return results
 
@@ -167,7 +140,11 @@ class File:
             return None, error
         return result, None
 
-    def _check_place(self) -> None:
+    def _begin_session(self) -> Session:
+        self.check_place()
+        return self._connect()
+
+    def check_place(self) -> None:
         """A file that was moved away would take writes that nobody finds again."""
         if self._identity is not None and sharing.identity_or_none(self.path) != self._identity:
             message = (

@@ -17,7 +17,7 @@ from detent.errors import StoreError
 
 _USERS, _NEXT, _TURN = 0, 1, 2  # bytes of the lock file
 _POLL_S: Final = 0.000_2
-_POLL_S_MAX: Final = 0.005
+_POLL_S_MAX: Final = 0.001
 SUFFIX: Final = "-gate"
 
 
@@ -58,10 +58,16 @@ class Gate:
     def _enter(self, lock: threading.Lock, byte: int, deadline: float, wait_s: float) -> None:
         if not lock.acquire(timeout=max(deadline - time.monotonic(), 0)):
             raise self._too_long(wait_s)
+        try:
+            self._poll(byte, deadline, wait_s)
+        except BaseException:  # also Ctrl-C: who does not get in holds nobody up
+            lock.release()
+            raise
+
+    def _poll(self, byte: int, deadline: float, wait_s: float) -> None:
         pause = _POLL_S
         while not self._try(byte, fcntl.LOCK_EX):
             if time.monotonic() >= deadline:
-                lock.release()
                 raise self._too_long(wait_s)
             time.sleep(pause)
             pause = min(pause * 1.5, _POLL_S_MAX)

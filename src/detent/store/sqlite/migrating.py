@@ -65,7 +65,8 @@ def migrate(connection: Connection, now: int) -> None:
         if migration.number not in done:
             connection.execute(migration.sql)
             connection.execute(_RECORD, (migration.number, migration.name, migration.checksum, now))
-    connection.execute(f"pragma application_id = {APPLICATION_ID}")
+    if connection.execute("pragma application_id") == [(0,)]:  # a file of the user's own keeps the one it has
+        connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
 
 def _newer(path: str, number: int, name: str, newest: int) -> StoreError:

@@ -38,7 +38,7 @@ class Session:
         """At the start of a transaction: forget what others may have changed since the last one."""
         self.now = now
         ((version,),) = self.connection.execute(SQL["data_version"])
-        if version != self._version or len(self._numbers) > REMEMBERED_MAX:
+        if version != self._version or max(len(self._numbers), len(self._jobs)) > REMEMBERED_MAX:
             self.forget()
             self._version = version
 

@@ -81,8 +81,8 @@ def identity_or_none(path: str) -> Identity | None:
 
 def refuse_second_library(path: str, identity: Identity) -> None:
     """Two libraries in one process do not see each other's locks, and closing a file drops the locks of both."""
-    ours = [connection for connection in apsw.connections() if _is_on(connection, identity)]
-    if (_is_open_here(identity) and not ours) or _times_open(path + "-shm") > 1:
+    is_foreign = identity not in _gates and _is_open_here(identity) and not _is_apsw_on(identity)
+    if is_foreign or _times_open(path + "-shm") > 1:
         raise _second(path)
 
 
@@ -121,12 +121,16 @@ def _meant(given: str) -> list[str]:
     return [given, unquote(bare)]
 
 
-def _is_on(connection: apsw.Connection, identity: Identity) -> bool:
-    return (
-        bool(connection.filename)
-        and Path(connection.filename).exists()
-        and identity_of(connection.filename) == identity
-    )
+def _is_apsw_on(identity: Identity) -> bool:
+    """Whether a connection of apsw's own, the user's perhaps, accounts for the open file."""
+    for connection in apsw.connections():
+        try:
+            name = connection.filename
+        except (apsw.ThreadingViolationError, apsw.ConnectionClosedError):
+            return True  # busy in another thread, so that it cannot be asked; it may be the one
+        if name and identity_or_none(name) == identity:
+            return True
+    return False
 
 
 def _is_open_here(identity: Identity) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, TypeVar
 
-from detent.errors import InvalidArgument
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
 from detent.store.clock import Clock, Random, host_clock, host_random
@@ -15,14 +14,15 @@ from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retent
 from detent.store.request import ClaimRequest, Replies, Request
 from detent.store.sqlite import finding, keeping
 from detent.store.sqlite.claiming import candidates
-from detent.store.sqlite.desk import Desk
+from detent.store.sqlite.desk import Desk, not_open
 from detent.store.sqlite.file import File
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.sharing import forked
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transaction import Transaction
+from detent.store.sqlite.transactions import Transactions
 from detent.store.sqlite.writing import write
-from detent.store.waiting import finished, in_thread, now_s, sleep
+from detent.store.waiting import in_thread, now_s, sleep
 
 Result = TypeVar("Result")
 POLL_S: Final = 0.05
@@ -48,17 +48,19 @@ class SqliteStore:
         self._pid = 0
 
     async def open(self) -> None:
-        if self._writer is None:
-            await in_thread(self._file.open, self._clock())
-            self._pid = os.getpid()
-            self._writer = Desk("detent-writer", lambda group: self._file.write(group, self._clock))
-            self._reader = Desk("detent-reader", self._file.read)
+        if self._writer is not None:
+            return  # clients of several tenants may share a store
+        now = self._clock()
+        await in_thread(lambda: self._file.open(now), undo=lambda _: self._file.close())
+        self._pid = os.getpid()
+        self._writer = Desk("detent-writer", lambda group: self._file.write(group, self._clock))
+        self._reader = Desk("detent-reader", self._file.read)
 
     async def close(self) -> None:
         writer, reader = self._writer, self._reader
         self._writer = self._reader = None
         if writer is not None and reader is not None:
-            await in_thread(self._end, writer, reader)
+            await in_thread(lambda: self._end(writer, reader))
 
     async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
         """Written only if there is something new: opening a store that others write to need not wait for them."""
@@ -69,10 +71,10 @@ class SqliteStore:
         return await self._write(lambda session: session.definitions.register(session.connection, lifecycles))
 
     async def apply(self, requests: Sequence[Request], tx: Transaction | None = None) -> Replies:
-        return await self._write(lambda session: self._apply(session, requests), tx)
+        return await self._write(lambda session: self._apply(session, requests), tx, len(requests))
 
     async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
-        return await self._write(lambda session: self._claim(session, request), tx)
+        return await self._write(lambda session: self._claim(session, request), tx, request.limit)
 
     async def reconcile(self, limit: int) -> Replies:
         return await self._write(lambda session: self._reconcile(session, limit))
@@ -112,14 +114,15 @@ class SqliteStore:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """For the caller's own tables in the same file. Waiting for the lock, and the commit, block no event loop."""
-        self._open_desk(self._writer)
-        tx = await finished(self._file.begin, lambda tx: self._file.end(tx, commit=False))
+        transactions = self._transactions()
+        self._file.check_place()
+        tx = await in_thread(transactions.begin, undo=lambda tx: transactions.end(tx, commit=False))
         try:
             yield tx
         except BaseException:
-            await in_thread(self._file.end, tx, commit=False)
+            await in_thread(lambda: transactions.end(tx, commit=False))
             raise
-        await in_thread(self._file.end, tx, commit=True)
+        await in_thread(lambda: transactions.end(tx, commit=True))
 
     def _apply(self, session: Session, requests: Sequence[Request]) -> Replies:
         if len(requests) > 1:
@@ -139,21 +142,27 @@ class SqliteStore:
         write(session, planned, self._kept)
         return planned.replies
 
-    async def _write(self, work: Callable[[Session], Result], tx: Transaction | None = None) -> Result:
+    async def _write(self, work: Callable[[Session], Result], tx: Transaction | None = None, size: int = 1) -> Result:
         desk = self._open_desk(self._writer)
         if tx is None:
-            return await desk.do(work)
-        return self._file.own(tx).do(work, self._clock())
+            return await desk.do(work, size)
+        return self._transactions().own(tx).do(work, self._clock())
 
     async def _read(self, work: Callable[[Session], Result]) -> Result:
         return await self._open_desk(self._reader).do(work)
 
     def _open_desk(self, desk: Desk | None) -> Desk:
         if desk is None:
-            raise InvalidArgument("this client is not open; use it inside `async with`", code="not_connected")
+            raise not_open()
         if self._pid != os.getpid():
             raise forked(self._file.path)
         return desk
+
+    def _transactions(self) -> Transactions:
+        self._open_desk(self._writer)
+        if self._file.transactions is None:
+            raise not_open()
+        return self._file.transactions
 
     def _end(self, writer: Desk, reader: Desk) -> None:
         writer.close()
