@@ -94,6 +94,8 @@ class Model:
         for kept in (self.jobs, self.events, self.notes, self._notes_until):
             kept.pop(key, None)
         self._verbose_until = {name: until for name, until in self._verbose_until.items() if name[:2] != key}
+        of_job = (key[0], f"job {key[1]}")
+        self.memories = {name: memory for name, memory in self.memories.items() if name[:2] != of_job}
 
     # -- one request ------------------------------------------------------------------------------------------------
 
@@ -113,7 +115,7 @@ class Model:
             note = None if job is None else late_result(job, command, answer, self.now)
             self._keep_note(note)
             return answer
-        obstacle = self._obstacle(answer, command, lifecycle) if answer.events and answer.before.rev == 0 else None
+        obstacle = self._obstacle(answer, command, lifecycle) if answer.events else None
         if obstacle is not None:
             return obstacle
         if answer.receipt is not None and command.request_id is not None:
@@ -132,10 +134,10 @@ class Model:
         return job
 
     def _obstacle(self, change: Change, command: Command, lifecycle: Lifecycle) -> Answer | None:
-        spec = change.before.spec
+        before, spec = change.before, change.before.spec
         if isinstance(command, Rerun):
             if (spec.tenant, spec.id) in self.jobs:
-                return _refused("job_exists", command, spec.id, lifecycle)
+                return _refused("job_exists", command, before, lifecycle)
             twin = None if spec.dedupe_key is None else self._live(spec.tenant, spec.kind, spec.dedupe_key)
             if twin is not None:
                 return Reply(twin, "duplicate")
@@ -145,8 +147,9 @@ class Model:
             for job in self.jobs.values()
             if (job.spec.tenant, job.spec.queue) == (spec.tenant, spec.queue) and job.claim_at is not None
         ]
-        is_full = depth_max is not None and len(waiting) >= depth_max
-        return _refused("queue_full", command, spec.id, lifecycle) if is_full else None
+        is_brought = command.verb in ("enqueue", "submit", "rerun") and before.owner is None
+        is_full = depth_max is not None and len(waiting) >= depth_max and change.job.claim_at is not None
+        return _refused("queue_full", command, before, lifecycle) if is_brought and is_full else None
 
     def _claim_again(self, request: ClaimRequest, memory: Memory) -> list[Answer]:
         if memory.asked != _without_trace(request):
@@ -259,5 +262,7 @@ def _is_past(moment: int | None, now: int) -> bool:
     return moment is not None and moment <= now
 
 
-def _refused(code: str, command: Command, job_id: str, lifecycle: Lifecycle) -> Refused:
-    return Refused(code, job_id=job_id, verb=command.verb, state=None, allowed=(), lifecycle=lifecycle.name)
+def _refused(code: str, command: Command, job: Job, lifecycle: Lifecycle) -> Refused:
+    state = job.state if job.rev else None
+    allowed = lifecycle.table.allowed[state] if state is not None else ()
+    return Refused(code, job_id=job.id, verb=command.verb, state=state, allowed=allowed, lifecycle=lifecycle.name)

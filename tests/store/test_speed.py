@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 
+from detent.client import connect
 from tools.bench_kernel import slowness
 from tools.bench_store import BATCH, claims, fill, lives, verify
 
@@ -83,6 +84,18 @@ def test_memory_of_verify_does_not_grow_with_the_store(tmp_path: Path, full: Pat
     fill(small, ENDED // 20)
 
     assert peak_mib(full) - peak_mib(small) <= MEMORY_MIB_MAX
+
+
+def test_memory_of_verify_does_not_grow_with_the_length_of_logs(tmp_path: Path) -> None:
+    small, large = tmp_path / "few.db", tmp_path / "many.db"
+    for path, renewals in ((small, 10), (large, 2_000)):
+        with connect(f"sqlite:///{path}?synchronous=normal") as client:
+            client.enqueue_many([{"kind": "scan"}] * 20)
+            fences = [{"job_id": job.id, "worker": "w", "attempt": 1} for job in client.claim(worker="w", limit=20)]
+            for _ in range(renewals):
+                client.renew_many(fences)
+
+    assert peak_mib(large) - peak_mib(small) <= MEMORY_MIB_MAX
 
 
 def peak_mib(path: Path) -> int:

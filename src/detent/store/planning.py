@@ -1,6 +1,7 @@
 """From requests to what is to be written. Pure, and shared by every store: none states a rule a second time."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -18,6 +19,8 @@ from detent.store.facts import Facts, WorkingCopy
 from detent.store.request import ClaimRequest, Kept, Replies, Reply, Request, Scope, scope_of
 
 Random = Callable[[], float]
+# Verbs by which callers put jobs into a queue. What comes back to it by itself finds its place, full or not.
+_FILLING: Final = frozenset({"enqueue", "submit", "rerun"})
 Decide = Callable[[Lifecycle, Job | None, Command, int, float, Receipt | None], Change | Refused]
 
 
@@ -104,7 +107,7 @@ def _settle(
         note = None if job is None else late_result(job, command, answer, now)
         planned.notes += [note] if note is not None else []
         return answer
-    if answer.before.rev == 0 and answer.events:
+    if command.verb in _FILLING and answer.events:
         in_the_way = _in_the_way(answer, lifecycle, command, copy)
         if in_the_way is not None:
             return in_the_way
@@ -134,20 +137,25 @@ def _named(lifecycle: Lifecycle, job: Job | None, job_id: str, command: Command)
 
 
 def _in_the_way(change: Change, lifecycle: Lifecycle, command: Command, copy: WorkingCopy) -> Refused | Reply | None:
-    """What keeps a new job from being made: a full queue; for a rerun also a taken id, or a live job of its key."""
+    """What keeps a job from the queue: that it is full; a rerun also that its id, or its key, is taken."""
     spec = change.before.spec
     if isinstance(command, Rerun):
         if copy.job(spec.tenant, spec.id) is not None:
-            return _refused("job_exists", command, spec.id, lifecycle)
+            return _refused("job_exists", command, change.before, lifecycle)
         twin = None if spec.dedupe_key is None else copy.live(spec.tenant, spec.kind, spec.dedupe_key)
         if twin is not None:
             return Reply(twin, "duplicate")
-    room = copy.room(spec.tenant, spec.queue)
-    return _refused("queue_full", command, spec.id, lifecycle) if room is not None and room <= 0 else None
+    # A worker that hands its job on to the next queue does not come from outside.
+    will_wait = change.before.owner is None and change.events[-1].changes.get("claim_at") is not None
+    room = copy.room(spec.tenant, spec.queue) if will_wait else None
+    return _refused("queue_full", command, change.before, lifecycle) if room is not None and room <= 0 else None
 
 
-def _refused(code: str, command: Command, job_id: str, lifecycle: Lifecycle) -> Refused:
-    return Refused(code, job_id=job_id, verb=command.verb, state=None, allowed=(), lifecycle=lifecycle.name)
+def _refused(code: str, command: Command, job: Job, lifecycle: Lifecycle) -> Refused:
+    """A job that was not made is in no state."""
+    state = job.state if job.rev else None
+    allowed = () if state is None else lifecycle.table.allowed[state]
+    return Refused(code, job_id=job.id, verb=command.verb, state=state, allowed=allowed, lifecycle=lifecycle.name)
 
 
 def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan) -> Reply:

@@ -53,7 +53,10 @@ class Store(Protocol):
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
     ) -> Page[Story]:
-        """Each job with its log, in a fixed order, or the one job; tenant None: of all tenants."""
+        """Each job with its log, in a fixed order, or the one job; tenant None: of all tenants.
+
+        A page may be shorter than its limit. A walk ends with what there was when it began.
+        """
 
     async def check(self) -> list[str]:
         """What is wrong with the store as a whole: its own integrity, logs without a record, missing events."""

@@ -57,11 +57,12 @@ class MemoryStore:
         """It holds nothing but memory."""
 
     async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
-        known = self.shelf.lifecycles
-        Registry(*known.values(), *lifecycles)  # refuses another content under a known version
-        for lifecycle in lifecycles:
-            known.setdefault((lifecycle.name, lifecycle.version), lifecycle)
-        return list(known.values())
+        with self._lock:
+            known = self.shelf.lifecycles
+            Registry(*known.values(), *lifecycles)  # refuses another content under a known version
+            for lifecycle in lifecycles:
+                known.setdefault((lifecycle.name, lifecycle.version), lifecycle)
+            return list(known.values())
 
     async def apply(self, requests: Sequence[Request], tx: Transaction | None = None) -> Replies:
         return self._write(lambda shelf: plan(requests, shelf, shelf.now, self._random), tx)
@@ -73,19 +74,22 @@ class MemoryStore:
         return self._write(lambda shelf: plan_due(asking.waking(shelf)[:limit], shelf, shelf.now, self._random))
 
     async def get(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]:
-        return [self.shelf.job(tenant, job_id) for job_id in job_ids]
+        with self._lock:
+            return [self.shelf.job(tenant, job_id) for job_id in job_ids]
 
     async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
-        shelf, before = self.shelf, number_of(cursor, self.shelf.last_number + 1)
-        asked = (key for key in reversed(shelf.jobs) if asking.is_job_meant(shelf, shelf.jobs[key], query))
-        page = list(islice((key for key in asked if shelf.numbers[key] < before), limit))
-        return Page([shelf.jobs[key] for key in page], self._next(page, limit))
+        with self._lock:
+            shelf, before = self.shelf, number_of(cursor, self.shelf.last_number + 1)
+            asked = (key for key in reversed(shelf.jobs) if asking.is_job_meant(shelf, shelf.jobs[key], query))
+            page = list(islice((key for key in asked if shelf.numbers[key] < before), limit))
+            return Page([shelf.jobs[key] for key in page], self._next(page, limit))
 
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
-        shelf, after = self.shelf, number_of(cursor, 0)
-        asked = (place for place, event in shelf.log.items() if asking.is_event_meant(shelf, event, query))
-        entries = [Entry(str(at), shelf.event(at)) for at in islice((at for at in asked if at > after), limit)]
-        return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(shelf.end, after)))
+        with self._lock:
+            shelf, after = self.shelf, number_of(cursor, 0)
+            asked = (place for place, event in shelf.log.items() if asking.is_event_meant(shelf, event, query))
+            entries = [Entry(str(at), shelf.event(at)) for at in islice((at for at in asked if at > after), limit)]
+            return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(shelf.end, after)))
 
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         deadline = now_s() + timeout_s
@@ -96,15 +100,20 @@ class MemoryStore:
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
     ) -> Page[Story]:
-        shelf, after = self.shelf, number_of(cursor, 0)
-        asked = (key for key in shelf.jobs if tenant in (None, key[0]) and job_id in (None, key[1]))
-        page = list(islice((key for key in asked if shelf.numbers[key] > after), limit))
-        return Page([shelf.story(key) for key in page], self._next(page, limit))
+        with self._lock:
+            shelf = self.shelf
+            after, _, last = (cursor or f"0:{shelf.last_number}").partition(":")  # it ends with what there was
+            asked = (key for key in shelf.jobs if tenant in (None, key[0]) and job_id in (None, key[1]))
+            walked = (key for key in asked if number_of(after) < shelf.numbers[key] <= number_of(last))
+            page = list(islice(walked, limit))
+            further = self._next(page, limit)
+            return Page([shelf.story(key) for key in page], None if further is None else f"{further}:{last}")
 
     async def check(self) -> list[str]:
-        revisions = sum(job.rev for job in self.shelf.jobs.values())
-        missing = revisions - len(self.shelf.log)
-        return [f"{missing} revisions without an event"] if missing else []
+        with self._lock:
+            revisions = sum(job.rev for job in self.shelf.jobs.values())
+            missing = revisions - len(self.shelf.log)
+            return [f"{missing} revisions without an event"] if missing else []
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         self.shelf.depths_max[tenant, queue] = depth_max

@@ -66,7 +66,7 @@ class Raw:
             "created_at": now, "retries": 0, "payload_digest": _PAYLOAD_DIGEST,
         }  # fmt: skip
         spec = (KIND, self._lifecycle, self._policy, "default", "default", 0, PAYLOAD, *(None,) * 11)
-        record = ("default", "default", KIND, self._lifecycle, "queued", now, *changes.values())
+        record = ("default", "default", KIND, "", self._lifecycle, "queued", now, *changes.values())
         self._connection.begin()
         self._connection.executemany(SQL["insert_job"], [(number, new_id(), *spec) for number in numbers])
         self._log(numbers, "enqueue", (None, "queued"), changes, now)
@@ -78,7 +78,7 @@ class Raw:
         ends = now + micros(_LEASE_S)
         connection = self._connection
         connection.begin()
-        lane = ("default", "default", KIND, now, -(2**63), 0, batch)
+        lane = ("default", "default", KIND, "", now, -(2**63), 0, batch)
         numbers = [number for _, number in connection.execute(SQL["lane"], lane)]
         jobs = connection.execute(_TO_WORK_ON, (encode(numbers),))  # a claim hands out what is to be done
         assert len(jobs) == len(numbers)

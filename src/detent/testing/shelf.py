@@ -77,6 +77,8 @@ class Shelf:
         for place in places:
             del self.log[place]
             self.details.pop(place, None)
+        for scope in [scope for scope in self.receipts if (scope.tenant, scope.job_id) == key]:
+            del self.receipts[scope]
         return len(places)
 
     def expire(self, limit: int) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -49,6 +49,23 @@ def test_verb_takes_no_more_steps_after_a_long_history(what: str, path: Path, lo
     after = steps_of(VERBS[what], copy)
 
     assert before > 0
+    assert after <= before * GROWTH_MAX
+
+
+@pytest.mark.requirement("STD-13", "DSP-12")
+@pytest.mark.parametrize(
+    "others",
+    [{"delay_s": 3_600.0}, {"adapter_id": "gpu"}, {"kind": "other"}, {"queue": "elsewhere"}],
+    ids=["for later", "for another adapter", "of another kind", "in another queue"],
+)
+def test_claim_takes_no_more_steps_for_jobs_that_are_not_for_it(path: Path, others: dict[str, Any]) -> None:
+    claim: Verb = lambda client: client.claim(worker="w", kinds=["scan"], adapters=["cpu"])  # noqa: E731
+    before = steps_of(claim, path)
+    crowded = path.with_name("crowded.db")
+    with opened(crowded, synchronous="normal") as client:
+        client.enqueue_many([{"kind": "scan"} | others] * 5_000)
+    after = steps_of(claim, crowded)
+
     assert after <= before * GROWTH_MAX
 
 

@@ -21,7 +21,9 @@ def found_by(*filters: str, linked: bool = False) -> str:
 # The statement, and the indexes that its plan must name.
 PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "lane of a claim": (SQL["lane"], ("detent_records_claimable",)),
+    "lane of the patient": (SQL["patient_lane"], ("detent_records_patient",)),
     "kinds of a queue": (SQL["kinds"], ("detent_records_claimable",)),
+    "adapters of a kind": (SQL["adapters"], ("detent_records_claimable",)),
     "depth of a queue": (SQL["depth"], ("detent_records_claimable",)),
     "what is due": (SQL["due"], ("detent_records_waking",)),
     "job by id": (SQL["by_id"], ("sqlite_autoindex_detent_jobs_1",)),
@@ -55,13 +57,14 @@ PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "listing of children": (found_by("parent_job_id", linked=True), ("detent_jobs_parent",)),
     "listing of a correlation id": (found_by("correlation_id", linked=True), ("detent_jobs_correlation",)),
     "listing of an own correlation id": (found_by("own_correlation_id", linked=True), ("detent_jobs_1",)),
-    "walk over the store": (SQL["stories"], ("SEARCH r USING INTEGER PRIMARY KEY (rowid>?)",)),
+    "walk over the store": (SQL["stories"], ("SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",)),
     "expired receipts": (SQL["expired_receipts"], ("detent_receipts_expiry",)),
     "expired details": (SQL["expired_details"], ("detent_event_details_expiry",)),
     "expired notes": (SQL["expired_notes"], ("detent_notes_expiry",)),
 }
 IN_ORDER: Final = (
-    "lane of a claim", "what is due", "old jobs", "listing", "listing of what lives in a state", "walk over the store",
+    "lane of a claim", "lane of the patient",
+    "what is due", "old jobs", "listing", "listing of what lives in a state", "walk over the store",
     "log of a number", "logs of a span", "log in the order of commit",
 )  # fmt: skip
 

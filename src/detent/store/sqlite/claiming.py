@@ -1,4 +1,4 @@
-"""The jobs a claim may take, first come first: merged from one run of the index for each queue and kind."""
+"""The jobs a claim may take, first come first: merged from one run of the index for each lane."""
 
 from collections.abc import Iterator
 from heapq import merge
@@ -10,9 +10,11 @@ from detent.store.request import ClaimRequest
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL
 
-_KINDS, _LANE = SQL["kinds"], SQL["lane"]
-# How far past jobs that the kernel, or the adapters, pass over a claim looks before it gives up.
+_KINDS, _ADAPTERS = SQL["kinds"], SQL["adapters"]
+_LANE, _PATIENT_LANE = SQL["lane"], SQL["patient_lane"]
+# How far past jobs that the kernel refuses a claim looks before it gives up.
 SCANNED_MAX: Final = 1_000
+Lane = tuple[str, str, str, str]  # tenant, queue, kind, adapter
 Place = tuple[int, int]  # order_at and the number of the job
 _FIRST: Final[Place] = (-(2**63), 0)
 
@@ -20,15 +22,14 @@ _FIRST: Final[Place] = (-(2**63), 0)
 def candidates(session: Session, request: ClaimRequest) -> Iterator[Job]:
     """Jobs that are due, in the order of the queue. A worker that lacks a job's adapter leaves it alone."""
     lanes = [
-        _lane(session, request, queue, kind)
+        _lane(session, (request.tenant, queue, kind, adapter), request.limit)
         for queue in dict.fromkeys(request.queues)
         for kind in _kinds(session, request, queue)
+        for adapter in _adapters(session, request, queue, kind)
     ]
     places = islice(lanes[0] if len(lanes) == 1 else merge(*lanes), SCANNED_MAX + request.limit)
     while page := [number for _, number in islice(places, request.limit)]:
-        for job in session.numbered(page):
-            if request.adapters is None or job.spec.adapter_id is None or job.spec.adapter_id in request.adapters:
-                yield job
+        yield from session.numbered(page)
 
 
 def _kinds(session: Session, request: ClaimRequest, queue: str) -> list[str]:
@@ -37,13 +38,20 @@ def _kinds(session: Session, request: ClaimRequest, queue: str) -> list[str]:
     return [kind for (kind,) in session.connection.execute(_KINDS, (request.tenant, queue))]
 
 
-def _lane(session: Session, request: ClaimRequest, queue: str, kind: str) -> Iterator[Place]:
-    """Places in one run of the index, a page at a time."""
-    place: Place = _FIRST
-    while True:
-        bindings = (request.tenant, queue, kind, session.now, *place, request.limit)
-        page = session.connection.execute(_LANE, bindings)
-        yield from ((order_at, number) for order_at, number in page)
-        if len(page) < request.limit:
-            return
-        place = page[-1][0], page[-1][1]
+def _adapters(session: Session, request: ClaimRequest, queue: str, kind: str) -> list[str]:
+    """Those the worker has, and none at all."""
+    if request.adapters is not None:
+        return list(dict.fromkeys(("", *request.adapters)))
+    return [adapter for (adapter,) in session.connection.execute(_ADAPTERS, (request.tenant, queue, kind))]
+
+
+def _lane(session: Session, lane: Lane, size: int) -> Iterator[Place]:
+    """Places in one run of the index, a page at a time: up to the present, then those that let others go first."""
+    for sql in (_LANE, _PATIENT_LANE):
+        place = _FIRST
+        while True:
+            page = session.connection.execute(sql, (*lane, session.now, *place, size))
+            yield from ((order_at, number) for order_at, number in page)
+            if len(page) < size:
+                break
+            place = page[-1][0], page[-1][1]

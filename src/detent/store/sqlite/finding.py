@@ -1,6 +1,8 @@
 """Listings: which statement and which filters answer a query, and the cursors that go on from a page."""
 
+from bisect import bisect_right
 from collections import defaultdict
+from itertools import accumulate
 from operator import itemgetter
 from typing import Any, Final
 
@@ -11,6 +13,7 @@ from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, with_filters
 
 NEAR: Final = 10_000  # events
+EVENTS_MAX: Final = 10_000  # in a page of stories
 # What an index of the spec finds; the first that is asked for leads.
 _LINKS: Final = ("correlation_id", "parent_job_id", "workflow_id")
 
@@ -62,16 +65,33 @@ def stories(session: Session, tenant: str | None, limit: int, cursor: str | None
     if job_id is not None:
         job = session.job(tenant or "", job_id)
         return Page([] if job is None else [story(session, job, session.number(tenant or "", job_id))])
-    bindings = {"after": number_of(cursor, 0), "tenant": tenant, "limit": limit}
-    rows = session.connection.execute(SQL["stories"], bindings)
-    if not rows:
-        return Page([])
-    told = _told(session, tenant, [(row[0], session.job_of(row)) for row in rows])
-    return Page(told, str(rows[-1][0]) if len(rows) == limit else None)
+    after, last = _span(session, cursor)
+    bindings = {"after": after, "last": last, "tenant": tenant, "limit": limit}
+    jobs = [(row[0], session.job_of(row)) for row in session.connection.execute(SQL["stories"], bindings)]
+    page = _bounded(jobs)
+    is_end = len(page) == len(jobs) < limit
+    return Page(_told(session, tenant, page), None if is_end else f"{page[-1][0]}:{last}")
+
+
+def _span(session: Session, cursor: str | None) -> tuple[int, int]:
+    """Where the walk goes on, and where it ends: with what there was when it began, however much comes after."""
+    if cursor is None:
+        ((last,),) = session.connection.execute(SQL["last_record"])
+        return 0, last
+    after, _, last = cursor.partition(":")
+    return number_of(after), number_of(last)
+
+
+def _bounded(jobs: list[tuple[int, Job]]) -> list[tuple[int, Job]]:
+    """As many as have so many events together, and one at least."""
+    events = list(accumulate(job.rev for _, job in jobs))
+    return jobs[: max(bisect_right(events, EVENTS_MAX), 1)]
 
 
 def _told(session: Session, tenant: str | None, jobs: list[tuple[int, Job]]) -> list[Story]:
     """Jobs with their logs. Their numbers follow one another, so one statement reads all of the logs."""
+    if not jobs:
+        return []
     span = {"first": jobs[0][0], "last": jobs[-1][0], "tenant": tenant}
     logs: dict[int, list[Event]] = defaultdict(list)
     for number, *row in session.connection.execute(SQL["events_between"], span):

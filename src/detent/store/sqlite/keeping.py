@@ -12,7 +12,7 @@ def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Pr
     session.connection.executemany(SQL["remove_record"], numbers)
     removed = session.connection.total_changes() - before
     counts = {name: _each(session, name, numbers) for name in ("remove_details", "remove_events")}
-    for name in ("remove_notes", "remove_contents", "remove_job"):
+    for name in ("remove_notes", "remove_contents", "remove_receipts", "remove_job"):
         _each(session, name, numbers)
     session.forget()
     expired = {

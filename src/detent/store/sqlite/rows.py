@@ -80,7 +80,8 @@ def job_row(spec: Spec, lifecycle: int, policy: int) -> Row:
 
 def record_row(first: Event, spec: Spec, number: int, lifecycle: int) -> Row:
     """As the first event of a job leaves its record."""
-    return (number, spec.tenant, spec.queue, spec.kind, lifecycle, first.to_state, first.at, *first.changes.values())
+    lane = (spec.tenant, spec.queue, spec.kind, spec.adapter_id or "")
+    return (number, *lane, lifecycle, first.to_state, first.at, *first.changes.values())
 
 
 def event_row(event: Event, number: int, payload: str | None) -> Row:

@@ -2,8 +2,9 @@
 
 from detent.client import Job
 from detent.errors import DetentError
+from detent.lifecycles import BUILT_IN
 from detent.store import Reply
-from detent.testing.contract.bench import PERMANENT, Bench, Contract, fence, is_refused, refused, scenario
+from detent.testing.contract.bench import PERMANENT, Bench, Contract, allowed, fence, is_refused, refused, scenario
 
 
 def verdicts(answers: list[Job | DetentError]) -> list[str]:
@@ -123,6 +124,19 @@ class Batches(Contract):
 
         assert verdicts(answers) == ["applied", "applied", "queue_full"]
         assert [job.answer for job in (elsewhere, now_free, unlimited)] == ["applied"] * 3
+
+    @scenario("ALL-02")
+    async def test_full_queue_lets_jobs_be_made_that_do_not_wait_in_it_and_refuses_their_submission(
+        self, bench: Bench
+    ) -> None:
+        client = bench.client
+        await client.limit_queue("default", depth_max=1)
+        one, other = [await client.enqueue("scan", lifecycle="document") for _ in range(2)]
+        await client.submit(one.id)
+        answer = await refused(client.submit(other.id), "queue_full")
+
+        assert allowed(BUILT_IN["document"], answer)
+        assert (await client.get(other.id)).state == "CREATED"
 
     @scenario("ALL-05", "CON-07")
     async def test_full_queue_still_answers_repeats_and_twins(self, bench: Bench) -> None:

@@ -58,6 +58,19 @@ class Removal(Contract):
         assert (fresh.answer, fresh.payload, fresh.rev) == ("applied", "new", 1)
         assert await bench.verbs("mine") == ["enqueue"]
 
+    @scenario("ALL-05")
+    async def test_request_ids_of_a_removed_job_are_not_taken_for_those_of_its_successor(self, bench: Bench) -> None:
+        client = bench.client
+        for _ in range(2):
+            await client.enqueue("scan", request_id="order-1")
+            (job,) = await client.claim(worker="w1", start=True)
+            done = await client.complete(job.id, request_id="done-1", **fence(job))
+            await client.prune(successes_s=0)
+            bench.clock.pass_s(1)
+            await client.prune(successes_s=0)
+
+        assert (done.answer, done.state) == ("applied", "succeeded")
+
     @scenario("STD-13")
     async def test_jobs_not_ended_are_never_removed(self, bench: Bench) -> None:
         lasting = Policy(lease_s=1e9, heartbeat_s=1e8, allow_unusual_lease=True)

@@ -62,12 +62,14 @@ create index detent_jobs_correlation on detent_jobs (tenant, correlation_id) whe
 create index detent_jobs_parent on detent_jobs (tenant, parent_job_id) where parent_job_id is not null;
 create index detent_jobs_workflow on detent_jobs (tenant, workflow_id, step_index) where workflow_id is not null;
 
--- Where each job is: one narrow row, which every move rewrites. tenant, queue and kind are copies for the index.
+-- Where each job is: one narrow row, which every move rewrites. tenant, queue, kind and adapter are copies for the
+-- index; adapter is '' for a job that names none.
 create table detent_records (
     job integer primary key,
     tenant text not null,
     queue text not null,
     kind text not null,
+    adapter text not null default '',
     lifecycle integer not null,
     state text not null,
     phase text not null,
@@ -113,10 +115,14 @@ create table detent_records (
     check ((claim_at is null) = (order_at is null))
 ) strict;
 
--- What can be claimed, in its order: one run of entries for each kind in a queue, so that a worker for one kind
--- never steps over another's jobs.
-create index detent_records_claimable on detent_records (tenant, queue, kind, order_at, job, claim_at)
+-- What can be claimed, in its order: one run of entries for each kind and adapter in a queue, so that a worker never
+-- steps over jobs that are not for it.
+create index detent_records_claimable on detent_records (tenant, queue, kind, adapter, order_at, job, claim_at)
     where claim_at is not null;
+-- Those of them that go after others though they are due: of a priority below the ordinary. A claim that has come to
+-- the present in the order need look at no others, however many jobs wait for later.
+create index detent_records_patient on detent_records (tenant, queue, kind, adapter, order_at, job, claim_at)
+    where claim_at is not null and order_at > claim_at;
 -- What the reconciler looks at, and when.
 create index detent_records_waking on detent_records (wake_at) where wake_at is not null;
 -- What has not ended, however much has.

@@ -13,12 +13,34 @@ with recursive waiting (kind) as (
 )
 select kind from waiting where kind is not null
 
+-- name: adapters
+-- The adapters that jobs of a kind in a queue wait for, found likewise.
+with recursive waiting (adapter) as (
+    select min(adapter) from detent_records where tenant = ?1 and queue = ?2 and kind = ?3 and claim_at is not null
+    union all
+    select (
+        select min(adapter) from detent_records
+        where tenant = ?1 and queue = ?2 and kind = ?3 and adapter > waiting.adapter and claim_at is not null
+    )
+    from waiting where waiting.adapter is not null
+)
+select adapter from waiting where adapter is not null
+
 -- name: lane
--- The first jobs of one kind in one queue that are due, after a place in the order.
-select order_at, job from detent_records
-where tenant = ?1 and queue = ?2 and kind = ?3 and claim_at <= ?4 and (order_at, job) > (?5, ?6)
+-- The first jobs of one kind and adapter in one queue that are due, after a place in the order, up to the present.
+select order_at, job from detent_records indexed by detent_records_claimable
+where tenant = ?1 and queue = ?2 and kind = ?3 and adapter = ?4 and claim_at <= ?5
+    and order_at <= ?5 and (order_at, job) > (?6, ?7)
 order by order_at, job
-limit ?7
+limit ?8
+
+-- name: patient_lane
+-- Beyond the present only those can be due that let others go first.
+select order_at, job from detent_records indexed by detent_records_patient
+where tenant = ?1 and queue = ?2 and kind = ?3 and adapter = ?4 and claim_at <= ?5
+    and order_at > ?5 and order_at > claim_at and (order_at, job) > (?6, ?7)
+order by order_at, job
+limit ?8
 
 -- name: depth_max
 select depth_max from detent_queues where tenant = ? and name = ? and depth_max is not null

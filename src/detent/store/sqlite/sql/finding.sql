@@ -78,12 +78,15 @@ and r.ended_at >= :ended_from
 -- name: filter_find_ended_until
 and r.ended_at <= :ended_until
 
+-- name: last_record
+select coalesce(max(job), 0) from detent_records
+
 -- name: stories
 -- Jobs in the order of their numbers: a walk over the whole store.
 {columns}
 from detent_records r
 cross join detent_jobs j on j.job = r.job
 left join detent_contents c on c.job = r.job
-where r.job > :after and (:tenant is null or r.tenant = :tenant)
+where r.job > :after and r.job <= :last and (:tenant is null or r.tenant = :tenant)
 order by r.job
 limit :limit

@@ -64,8 +64,8 @@ insert into detent_jobs (
 
 -- name: insert_record
 -- The record as the first event leaves it. Counters begin at zero by themselves.
-insert into detent_records (job, tenant, queue, kind, lifecycle, rev, state, updated_at, {names})
-values (?, ?, ?, ?, ?, 1, ?, ?, {marks})
+insert into detent_records (job, tenant, queue, kind, adapter, lifecycle, rev, state, updated_at, {names})
+values (?, ?, ?, ?, ?, ?, 1, ?, ?, {marks})
 
 -- name: move_record
 -- Compare and set: one step of rev, and only the columns that the event changed.

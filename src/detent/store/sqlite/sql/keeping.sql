@@ -22,6 +22,10 @@ delete from detent_notes where job = ?
 -- name: remove_contents
 delete from detent_contents where job = ?
 
+-- name: remove_receipts
+-- Of verbs on the job: a new job of the same id has not heard them. Those that made it answer with nothing any more.
+delete from detent_receipts where (tenant, verb, job_id) in (select tenant, '', id from detent_jobs where job = ?)
+
 -- name: remove_job
 delete from detent_jobs where job = ?
 
