@@ -6,8 +6,9 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 import msgspec
 
+from detent.client.arguments import check_text_name
 from detent.client.moments import to_micros
-from detent.client.scope import Scoped, check_text_name
+from detent.client.scope import Scoped
 from detent.client.tree import Tree, grown
 from detent.client.views import Event, Job, Note
 from detent.errors import InvalidArgument, NotFound, shown

@@ -1,31 +1,26 @@
 """What every part of a client shares: the store, the tenant, the codec, and how a verb becomes a request."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final, TypedDict
 
+from detent.client.arguments import Item, bounded, check_text_name, check_version, derived_name, error_of
 from detent.client.codec import Codec
 from detent.client.moments import to_micros
 from detent.client.views import Job
 from detent.errors import DetentError, InvalidArgument, NotFound, shown
 from detent.kernel import Error
 from detent.kernel.command import Command
-from detent.kernel.digest import derived_id
-from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX
 from detent.kernel.job import Progress
-from detent.kernel.parse import COUNT_MAX, check_name, parse
+from detent.kernel.parse import parse
 from detent.kernel.repeating import VALUES
 from detent.lifecycle import Lifecycle
-from detent.lifecycle.bounds import check_whole
 from detent.lifecycle.registry import Registry
 from detent.store import Reply, Request, Store
 from detent.store.clock import new_id
 from detent.store.protocol import Transaction
 
-Item = Mapping[str, Any]
 STANDARD: Final = "standard"
 DEFAULT_TENANT: Final = "default"
-BATCH_MAX: Final = 10_000
 _SPECIAL: Final = frozenset({*VALUES, "error", "progress"})
 
 
@@ -159,15 +154,6 @@ def raised(answer: Job | DetentError) -> Job:
     return answer
 
 
-def bounded(items: Iterable[Item]) -> list[Item]:
-    if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
-        raise InvalidArgument(f"a batch is {shown(items)}; give a list of dicts")
-    listed = list(islice(items, BATCH_MAX + 1))
-    if len(listed) > BATCH_MAX:
-        raise InvalidArgument(f"a batch has at most {BATCH_MAX} items; send them in several")
-    return listed
-
-
 def _made(item: object, request_of: Callable[[Item], Request]) -> Request | DetentError:
     if type(item) is not dict and not isinstance(item, Mapping):  # the first is what it is, and quickly asked
         return InvalidArgument(f"an item of the batch is {type(item).__name__}; give the arguments as a dict")
@@ -175,31 +161,3 @@ def _made(item: object, request_of: Callable[[Item], Request]) -> Request | Dete
         return request_of(item)
     except DetentError as wrong:
         return wrong
-
-
-def check_version(version: object) -> int | None:
-    return None if version is None else check_whole("lifecycle_version", version, least=0, most=COUNT_MAX)
-
-
-def derived_name(*parts: object) -> str:
-    """An id that follows from names, which have to be names."""
-    for part in parts:
-        check_text_name("request_id", part)
-    return derived_id(*parts)
-
-
-def error_of(raised: BaseException) -> dict[str, str]:
-    """What a handler raised, as the record can keep it: cut to size, and cleaned of what no store could hold."""
-    try:
-        message = str(raised)
-    except Exception:  # an exception of somebody's own; that it was raised is worth reporting all the same
-        message = ""
-    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    return {"type": type(raised).__name__[:TYPE_CHARS_MAX], "message": kept}
-
-
-def check_text_name(field: str, name: object) -> str:
-    if not isinstance(name, str):
-        raise InvalidArgument(f"{field} is {shown(name)}; give a string")
-    check_name(field, name)
-    return name

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Final
 
 from detent.audit import Report
+from detent.client.arguments import check_text_name
 from detent.client.moments import to_micros, to_micros_or_none
 from detent.client.reads import Reads
 from detent.client.replaying import Replay, State, replay, state_at
-from detent.client.scope import check_text_name
 from detent.client.verifying import verify
 from detent.kernel.parse import COUNT_MAX
 from detent.lifecycle.bounds import check_at_least, check_whole

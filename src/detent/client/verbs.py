@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Unpack
 
-from detent.client.scope import Item, Scoped, Who, bounded, check_text_name, derived_name, raised
+from detent.client.arguments import Item, bounded, check_text_name, derived_name
+from detent.client.scope import Scoped, Who, raised
 from detent.client.views import Job
 from detent.errors import DetentError, InvalidArgument, shown
 from detent.kernel import Error
@@ -56,6 +57,7 @@ class Verbs(Scoped):
         tx: Transaction | None = None,
     ) -> Job:
         """Make a job. With a dedupe key, or a request id that was used before, it may be one that exists."""
+        # Exactly the arguments: nothing else may have a name before this line.
         given = {name: value for name, value in locals().items() if name not in ("self", "tx")}
         (answer,) = await self.enqueue_many([given], tx=tx)
         return raised(answer)

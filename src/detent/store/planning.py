@@ -87,12 +87,8 @@ def _settle(
     request: Request, copy: WorkingCopy, planned: Plan, now: int, random: float, decide: Decide
 ) -> Reply | DetentError:
     tenant, job_id, command = request.tenant, request.job_id, request.command
-    scope, kept = None, None
-    if command.request_id is not None:
-        scope = scope_of(tenant, job_id, command.verb, command.request_id)
-        kept = copy.kept(scope)
-        if kept is not None and copy.job(tenant, kept.receipt.job_id) is None:
-            kept = None  # what it was answered with has been removed, and the request with it
+    scope = None if command.request_id is None else scope_of(tenant, job_id, command.verb, command.request_id)
+    kept = None if scope is None else _kept(scope, copy)
     job = _job(request, kept, copy)
     if job is None and not isinstance(command, Enqueue):
         return NotFound(f"there is no job {job_id} in tenant '{tenant}'; look at the id and the tenant")
@@ -112,6 +108,12 @@ def _settle(
         if in_the_way is not None:
             return in_the_way
     return _write(answer, scope, copy, planned)
+
+
+def _kept(scope: Scope, copy: WorkingCopy) -> Kept | None:
+    """What is remembered of a request, unless the job it was answered with has been removed."""
+    kept = copy.kept(scope)
+    return kept if kept is not None and copy.job(scope.tenant, kept.receipt.job_id) is not None else None
 
 
 def _job(request: Request, kept: Kept | None, copy: WorkingCopy) -> Job | None:

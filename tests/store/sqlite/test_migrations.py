@@ -116,3 +116,18 @@ def test_migration_that_was_cut_off_begins_anew(path: Path) -> None:
 
     with opened(path) as client:
         assert client.enqueue("scan").state == "queued"
+
+
+@pytest.mark.parametrize(("settings", "synchronous"), [({}, 2), ({"synchronous": "normal"}, 1)])
+def test_every_connection_writes_ahead_and_syncs_as_asked(
+    path: Path, settings: dict[str, str], synchronous: int
+) -> None:
+    with opened(path, **settings) as client, client.transaction():
+        client.find()
+        found = {
+            (each.pragma("journal_mode"), each.pragma("synchronous"))
+            for each in apsw.connections()
+            if each.filename == str(path.resolve())
+        }
+
+    assert found == {("wal", synchronous)}

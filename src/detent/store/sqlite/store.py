@@ -12,7 +12,7 @@ from detent.store.keeping import Keeping
 from detent.store.planning import plan, plan_claim, plan_due
 from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story, number_of
 from detent.store.request import ClaimRequest, Replies, Request
-from detent.store.sqlite import finding, keeping
+from detent.store.sqlite import checking, finding, pruning
 from detent.store.sqlite.claiming import candidates
 from detent.store.sqlite.desk import Desk, not_open
 from detent.store.sqlite.file import File
@@ -103,13 +103,13 @@ class SqliteStore:
         return await self._read(lambda session: finding.stories(session, tenant, limit, cursor, job_id))
 
     async def check(self) -> list[str]:
-        return await self._read(keeping.check)
+        return await self._read(checking.check)
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         await self._write(lambda session: session.connection.execute(SQL["limit_queue"], (tenant, queue, depth_max)))
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
-        return await self._write(lambda session: keeping.prune(session, tenant, retention, limit))
+        return await self._write(lambda session: pruning.prune(session, tenant, retention, limit))
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:

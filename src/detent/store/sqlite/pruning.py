@@ -1,4 +1,4 @@
-"""Retention: ended jobs go with everything that was kept of them, in bounded batches. And the check of the whole."""
+"""Retention: ended jobs go with everything that was kept of them, in bounded batches."""
 
 from detent.kernel.clock import micros
 from detent.store.query import Pruned, Retention
@@ -49,17 +49,3 @@ def _expired(session: Session, name: str, limit: int) -> int:
     before = session.connection.total_changes()
     session.connection.execute(SQL[name], (session.now, limit))
     return session.connection.total_changes() - before
-
-
-def check(session: Session) -> list[str]:
-    """What the file's own check finds, and what does not add up between records and log."""
-    connection = session.connection
-    found = [line for (line,) in connection.execute(SQL["integrity"]) if line != "ok"]
-    for name, what in (
-        ("count_orphan_events", "events without a record"),
-        ("count_orphan_notes", "notes without a record"),
-        ("count_missing_events", "revisions without an event"),
-    ):
-        count = connection.execute(SQL[name])[0][0]
-        found += [f"{count} {what}"] if count else []
-    return found

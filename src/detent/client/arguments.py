@@ -1,0 +1,51 @@
+"""Arguments as callers give them: looked at, named, cut to size. What cannot be meant is refused here."""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from detent.errors import InvalidArgument, shown
+from detent.kernel.digest import derived_id
+from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX
+from detent.kernel.parse import COUNT_MAX, check_name
+from detent.lifecycle.bounds import check_whole
+
+Item = Mapping[str, Any]
+BATCH_MAX: Final = 10_000
+
+
+def bounded(items: Iterable[Item]) -> list[Item]:
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
+        raise InvalidArgument(f"a batch is {shown(items)}; give a list of dicts")
+    listed = list(islice(items, BATCH_MAX + 1))
+    if len(listed) > BATCH_MAX:
+        raise InvalidArgument(f"a batch has at most {BATCH_MAX} items; send them in several")
+    return listed
+
+
+def check_version(version: object) -> int | None:
+    return None if version is None else check_whole("lifecycle_version", version, least=0, most=COUNT_MAX)
+
+
+def derived_name(*parts: object) -> str:
+    """An id that follows from names, which have to be names."""
+    for part in parts:
+        check_text_name("request_id", part)
+    return derived_id(*parts)
+
+
+def error_of(raised: BaseException) -> dict[str, str]:
+    """What a handler raised, as the record can keep it: cut to size, and cleaned of what no store could hold."""
+    try:
+        message = str(raised)
+    except Exception:  # an exception of somebody's own; that it was raised is worth reporting all the same
+        message = ""
+    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return {"type": type(raised).__name__[:TYPE_CHARS_MAX], "message": kept}
+
+
+def check_text_name(field: str, name: object) -> str:
+    if not isinstance(name, str):
+        raise InvalidArgument(f"{field} is {shown(name)}; give a string")
+    check_name(field, name)
+    return name
