@@ -52,6 +52,7 @@ class Codec:
         self._encrypt = encrypt
         self._decrypt = decrypt
         self._encoder = msgspec.json.Encoder()
+        self.is_sealing = encrypt is not None  # the same value may become other bytes each time
 
     def encode(self, value: Any, what: str = "payload") -> bytes:
         if value is None:
@@ -63,11 +64,6 @@ class Codec:
         if self._compress_over is not None and len(encoded) > self._compress_over:
             encoded = _COMPRESSED + zlib.compress(encoded)
         return encoded if self._encrypt is None else _ENCRYPTED + self._encrypted(encoded, self._encrypt)
-
-    @property
-    def is_sealing(self) -> bool:
-        """Whether the same value may become other bytes each time."""
-        return self._encrypt is not None
 
     def digest(self, values: list[Any]) -> str:
         """Of values as they are before they are sealed."""

@@ -21,7 +21,8 @@ from detent.store.protocol import Transaction
 
 STANDARD: Final = "standard"
 DEFAULT_TENANT: Final = "default"
-_SPECIAL: Final = frozenset({*VALUES, "error", "progress"})
+_PREPARED: Final = frozenset({*VALUES, "error", "progress"})
+_SPECIAL: Final = _PREPARED | {"tx", "request_id"}
 
 
 class Who(TypedDict, total=False):
@@ -98,10 +99,11 @@ class Scoped:
 
     def _command(self, verb: str, arguments: Mapping[str, Any]) -> Command:
         given = {name: value for name, value in arguments.items() if value is not None}
-        given.pop("tx", None)
-        self._digest_values(given)
-        for name in _SPECIAL.intersection(given):
-            given[name] = self._prepared(name, given[name])
+        if not _SPECIAL.isdisjoint(given):
+            given.pop("tx", None)
+            self._digest_values(given)
+            for name in _PREPARED.intersection(given):
+                given[name] = self._prepared(name, given[name])
         return parse(verb, given)
 
     def _digest_values(self, given: dict[str, Any]) -> None:

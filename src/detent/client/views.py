@@ -4,6 +4,8 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct
+
 from detent import kernel
 from detent.client.codec import Codec
 from detent.client.moments import to_moment
@@ -15,14 +17,13 @@ from detent.lifecycle import Policy
 Value = TypeVar("Value")
 
 
-class View:
-    """Something kept by the store, as it was when it was read."""
+class View(Struct, frozen=True, eq=False, gc=False):
+    """Something kept by the store, as it was when it was read. A struct, because a batch makes them by the hundred."""
 
-    __slots__ = ("record",)
     record: Any
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.record == self.record
+        return type(other) is type(self) and bool(other.record == self.record)
 
     def __hash__(self) -> int:
         return hash(self._identity())
@@ -62,19 +63,16 @@ class OptionalMoment:
         return None if micros is None else to_moment(micros)
 
 
-class Job(View):
+class Job(View, frozen=True, eq=False, gc=False):
     """A job as it was when it was read. It does not change; read it again to see what became of it.
 
     `answer` says how the request that returned it was answered: "applied"; "repeat" of a request that was carried out
     before; "duplicate" for the live job of a dedupe key; "unchanged" where what was asked is already so; "noted".
     """
 
-    __slots__ = ("_codec", "answer")
-
-    def __init__(self, record: kernel.Job, codec: Codec, answer: Answer = "applied") -> None:
-        self.record: kernel.Job = record
-        self.answer: Answer = answer
-        self._codec = codec
+    record: kernel.Job
+    codec: Codec
+    answer: Answer = "applied"
 
     # what it is
     id = Field[str]("spec.id")
@@ -139,17 +137,17 @@ class Job(View):
 
     @property
     def payload(self) -> Any:
-        return self._codec.decode(self.record.spec.payload)
+        return self.codec.decode(self.record.spec.payload)
 
     @property
     def result(self) -> Any:
         """What a success returned; None before, and if that is what it was."""
-        return None if self.record.result is None else self._codec.decode(self.record.result, "result")
+        return None if self.record.result is None else self.codec.decode(self.record.result, "result")
 
     @property
     def checkpoint(self) -> Any:
         """What the last attempt saved for the next."""
-        return None if self.record.checkpoint is None else self._codec.decode(self.record.checkpoint, "checkpoint")
+        return None if self.record.checkpoint is None else self.codec.decode(self.record.checkpoint, "checkpoint")
 
     def _identity(self) -> tuple[object, ...]:
         return self.tenant, self.id, self.rev
@@ -158,14 +156,11 @@ class Job(View):
         return f"<Job {self.id} '{self.state}' rev={self.rev} attempt={self.attempt}>"
 
 
-class Event(View):
+class Event(View, frozen=True, eq=False, gc=False):
     """One mutation, as the log has it. `cursor` is its place, from which a listing can go on."""
 
-    __slots__ = ("cursor",)
-
-    def __init__(self, record: kernel.Event, cursor: str | None = None) -> None:
-        self.record: kernel.Event = record
-        self.cursor = cursor
+    record: kernel.Event
+    cursor: str | None = None
 
     id = Field[str]("id")
     tenant = Field[str]("tenant")
@@ -195,13 +190,10 @@ class Event(View):
         return f"<Event {self.id} {self.type} {self.from_state} → {self.to_state}>"
 
 
-class Note(View):
+class Note(View, frozen=True, eq=False, gc=False):
     """Something said of a job without moving it."""
 
-    __slots__ = ()
-
-    def __init__(self, record: kernel.Note) -> None:
-        self.record: kernel.Note = record
+    record: kernel.Note
 
     tenant = Field[str]("tenant")
     job_id = Field[str]("job_id")

@@ -26,4 +26,4 @@ def host_random() -> float:
 
 def new_id() -> str:
     """An id that nobody has. It begins with the time, so that an index of ids grows at one end."""
-    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
+    return f"{time.time_ns() // 1_000_000:012x}{_dice.getrandbits(80):020x}"

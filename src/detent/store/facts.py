@@ -1,6 +1,5 @@
 """What deciding a request needs to know, and a working copy of it in which a batch sees its own earlier effects."""
 
-from collections import Counter
 from typing import Protocol
 
 from detent.kernel import Change, Job
@@ -35,7 +34,7 @@ class WorkingCopy:
         self._live: dict[tuple[str, str, str], Job | None] = {}
         self._kept: dict[Scope, Kept] = {}
         self._room: dict[tuple[str, str], int | None] = {}
-        self._waiting: Counter[tuple[str, str]] = Counter()  # how many more wait in a queue than the facts say
+        self._waiting: dict[tuple[str, str], int] = {}  # how many more wait in a queue than the facts say
 
     def job(self, tenant: str, job_id: str) -> Job | None:
         return self._jobs.get((tenant, job_id)) or self._facts.job(tenant, job_id)
@@ -55,7 +54,7 @@ class WorkingCopy:
         if key not in self._room:
             self._room[key] = self._facts.room(tenant, queue)
         room = self._room[key]
-        return None if room is None else room - self._waiting[key]
+        return None if room is None else room - self._waiting.get(key, 0)
 
     def apply(self, change: Change) -> Job:
         """The job after the change, from now on what there is."""
@@ -66,7 +65,8 @@ class WorkingCopy:
             self._live[spec.tenant, spec.kind, spec.dedupe_key] = None if job.is_ended else job
         waited = change.before.rev > 0 and change.before.claim_at is not None
         if waited != (job.claim_at is not None):
-            self._waiting[spec.tenant, spec.queue] += -1 if waited else 1
+            key = spec.tenant, spec.queue
+            self._waiting[key] = self._waiting.get(key, 0) + (-1 if waited else 1)
         for spawned in change.spawned:
             self.apply(spawned)
         return job

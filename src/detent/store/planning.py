@@ -58,14 +58,15 @@ def plan_claim(
         planned.replies += _claim_again(request, kept, copy)
         return planned
     for job in due:
-        if len(planned.changes) == request.limit:
-            break
         lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
-        change = decide(lifecycle, job, _named(lifecycle, job, job.id, command), now, 0.5, None)
+        named = _named(job, job.id, command) if lifecycle.requires_rev else command
+        change = decide(lifecycle, job, named, now, 0.5, None)
         if isinstance(change, Change) and change.events:
             claimed = change.job
             planned.changes.append((change, claimed))
             planned.replies.append(Reply(claimed))
+        if len(planned.changes) == request.limit:
+            break  # before the next is looked for
     if scope is not None and planned.changes:
         planned.kept.append(_kept_claim(request, scope, planned))
     return planned
@@ -96,7 +97,8 @@ def _settle(
     if lifecycle is None:
         assert job is not None, "a request without a lifecycle is for a job that exists"
         lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
-    command = _named(lifecycle, job, job_id, command)
+    if lifecycle.requires_rev:
+        command = _named(job, job_id, command)
     receipt = None if kept is None or job is None else kept.receipt
     answer = decide(lifecycle, job, command, now, random, receipt)
     if isinstance(answer, Refused):
@@ -127,12 +129,12 @@ def _job(request: Request, kept: Kept | None, copy: WorkingCopy) -> Job | None:
     return job
 
 
-def _named(lifecycle: Lifecycle, job: Job | None, job_id: str, command: Command) -> Command:
+def _named(job: Job | None, job_id: str, command: Command) -> Command:
     """Where a lifecycle wants every request named, one that came without a name is named after what it does.
 
     It is on the record, but not kept: nobody knows it, so nobody can repeat it.
     """
-    if command.request_id is not None or not lifecycle.requires_rev:
+    if command.request_id is not None:
         return command
     rev = 0 if job is None else job.rev
     return replace(command, request_id=derived_id(job_id, rev, digest_of(command)))

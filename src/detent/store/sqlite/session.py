@@ -78,8 +78,9 @@ class Session:
 
     def written(self, jobs: Iterable[tuple[int, Job]]) -> None:
         """What there is now, after a write."""
+        remember = self._remember
         for number, job in jobs:
-            self._remember(number, job)
+            remember(number, job)
 
     def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
         return self._read(self.connection.one(_BY_KEY, (tenant, kind, dedupe_key)))

@@ -42,7 +42,7 @@ def client_page() -> str:
         section("connect", fence("python", signature("connect", connect)), _said(connect)),
         *(section(name, _GROUPS[name], *map(_method, methods)) for name, methods in groups().items()),
         section("Keywords", *map(_keywords, _KEYWORDS)),
-        section("What they return", *map(_view, _VIEWS), *map(_struct, _ANSWERS)),
+        section("What they return", *(_view(kind) for kind in _VIEWS), *map(_struct, _ANSWERS)),
         section("Codec", fence("python", signature("Codec", Codec.__init__)), _said(Codec)),
     )
 
@@ -102,6 +102,9 @@ def _answer(found: property) -> str:
     return type_name(inspect.signature(found.fget or bool).return_annotation)
 
 
+_MADE_WITH: Final = {"record": "the kernel's own record", "codec": "what its values are read with"}
+
+
 def attributes(kind: type[View]) -> Iterator[tuple[str, str, str]]:
     """What can be read of a view: name, type, and what is said of it."""
     for name, found in vars(kind).items():
@@ -114,6 +117,6 @@ def attributes(kind: type[View]) -> Iterator[tuple[str, str, str]]:
         elif isinstance(found, property):
             yield name, _answer(found), _said(found)
     # What a view was made with, and shows as it is.
-    for name, parameter in inspect.signature(kind).parameters.items():
-        if name in (*kind.__slots__, *View.__slots__):
-            yield name, type_name(parameter.annotation), "the kernel's own record" if name == "record" else ""
+    for name, annotation in get_type_hints(kind).items():
+        if name in kind.__struct_fields__:
+            yield name, type_name(annotation), _MADE_WITH.get(name, "")
