@@ -214,3 +214,15 @@ def test_same_address_works_both_ways(here: Path) -> None:
 
     with detent.connect("sqlite:///jobs.db") as client:
         assert client.get(job_id).id == job_id
+
+
+@pytest.mark.requirement("ALL-05")
+def test_request_ids_are_kept_for_as_long_as_was_asked(here: Path) -> None:
+    with detent.connect("sqlite:///jobs.db?receipts_s=0") as client:
+        client.enqueue("scan", job_id="a", request_id="r")
+        forgotten = client.enqueue("scan", job_id="b", request_id="r")
+    with detent.connect("sqlite:///jobs.db", receipts_s=60) as client:
+        client.enqueue("scan", job_id="c", request_id="s")
+        remembered = client.enqueue("scan", job_id="c", request_id="s")
+
+    assert (forgotten.answer, remembered.answer) == ("applied", "repeat")

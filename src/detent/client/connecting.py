@@ -13,11 +13,12 @@ from detent.client.sync import SyncClient
 from detent.errors import InvalidArgument, shown
 from detent.lifecycle import Lifecycle
 from detent.lifecycles import BUILT_IN
-from detent.store import Store
+from detent.store import Keeping, Store
 from detent.store.sqlite import File, SqliteStore
 
 DEFAULT_URL: Final = "sqlite:///detent.db"
-BUSY_S_MAX: Final = 86_400
+_KEPT: Final = ("receipts_s", "verbose_s")
+_SECONDS_MAX: Final = {"busy_s": 86_400, **dict.fromkeys(_KEPT, 366 * 86_400)}
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
@@ -57,8 +58,9 @@ def connect(
 ) -> Connecting:
     """A client of the store at `url`, or at $DETENT_URL, or in the file detent.db. An empty store is made ready.
 
-    `tenant` scopes every verb. `lifecycles` are your own, beside the built-in ones. `settings` are the store's: for
-    SQLite `synchronous` ("full" or "normal") and `busy_s`; they may also stand in the address, after a question mark.
+    `tenant` scopes every verb. `lifecycles` are your own, beside the built-in ones. `settings` are the store's, and may
+    also stand in the address, after a question mark: `synchronous` ("full" or "normal"); `busy_s`, how long a write
+    waits for its turn; `receipts_s` and `verbose_s`, how long request ids, and what heartbeats said, are kept.
     """
     address = url if url is not None else os.environ.get("DETENT_URL") or DEFAULT_URL
     if codec is not None and not isinstance(codec, Codec):
@@ -90,7 +92,9 @@ def store_of(url: str, settings: dict[str, Any]) -> Store:
     if not path or not path.isprintable():
         raise _bad(url, "names no file")
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
-    return SqliteStore(File(path, **_settings(url, given | settings)))
+    of_file = _settings(url, given | settings)
+    kept = {name: of_file.pop(name) for name in _KEPT if name in of_file}
+    return SqliteStore(File(path, **of_file), kept=Keeping(**kept))
 
 
 def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -98,12 +102,11 @@ def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name == "synchronous" and value in ("full", "normal"):
             settings[name] = value
-        elif name == "busy_s" and _is_number(value) and float(value) <= BUSY_S_MAX:
+        elif name in _SECONDS_MAX and _is_number(value) and float(value) <= _SECONDS_MAX[name]:
             settings[name] = float(value)
         else:
-            raise _bad(
-                url, f"has a setting {name}={shown(value)}; there are synchronous=full|normal and busy_s=SECONDS"
-            )
+            known = f"synchronous=full|normal, and in seconds {', '.join(_SECONDS_MAX)}"
+            raise _bad(url, f"has a setting {name}={shown(value)}; there are {known}")
     return settings
 
 
