@@ -132,20 +132,23 @@ def check_value(value: Any, what: str) -> None:
         for each in level:
             lost = _lost(each)
             if lost is not None:
-                raise InvalidArgument(f"{what} holds {lost}, which JSON has no word for", code="value_not_json")
+                found, remedy = lost
+                message = f"{what} holds {found}, which JSON has no word for; use {remedy}"
+                raise InvalidArgument(message, code="value_not_json")
         level = [inner for each in level for inner in _inside(each)]
         if not level:
             return
     raise too_deep(what)
 
 
-def _lost(value: Any) -> str | None:
+def _lost(value: Any) -> tuple[str, str] | None:
+    """What JSON would quietly make something else of, and what to use instead."""
     if isinstance(value, float) and (value != value or value in (inf, -inf)):
-        return f"{value}; use None or a string"
+        return str(value), "None or a string"
     if isinstance(value, bytes | bytearray | memoryview | set | frozenset | msgspec.Raw):
-        return f"a {type(value).__name__}; use a string or a list"
+        return f"a {type(value).__name__}", "a string or a list"
     if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-        return "keys that are no strings; use strings"
+        return "keys that are no strings", "strings"
     return None
 
 

@@ -25,13 +25,6 @@ class View(Struct, frozen=True, eq=False, gc=False):
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and bool(other.record == self.record)
 
-    def __hash__(self) -> int:
-        return hash(self._identity())
-
-    def _identity(self) -> tuple[object, ...]:
-        """What tells one from another: equal views have equal ones."""
-        raise NotImplementedError
-
 
 class Field(Generic[Value]):
     """An attribute that is a field of the record, or of a part of it."""
@@ -149,8 +142,8 @@ class Job(View, frozen=True, eq=False, gc=False):
         """What the last attempt saved for the next."""
         return None if self.record.checkpoint is None else self.codec.decode(self.record.checkpoint, "checkpoint")
 
-    def _identity(self) -> tuple[object, ...]:
-        return self.tenant, self.id, self.rev
+    def __hash__(self) -> int:
+        return hash((self.id, self.rev))
 
     def __repr__(self) -> str:
         return f"<Job {self.id} '{self.state}' rev={self.rev} attempt={self.attempt}>"
@@ -183,8 +176,8 @@ class Event(View, frozen=True, eq=False, gc=False):
     payload = Field[dict[str, Any] | None]("payload")
     version = Field[int]("version")
 
-    def _identity(self) -> tuple[object, ...]:
-        return self.tenant, self.job_id, self.rev
+    def __hash__(self) -> int:
+        return hash(self.id)
 
     def __repr__(self) -> str:
         return f"<Event {self.id} {self.type} {self.from_state} → {self.to_state}>"
@@ -204,8 +197,8 @@ class Note(View, frozen=True, eq=False, gc=False):
     actor = Field[str]("actor")
     payload = Field[dict[str, Any]]("payload")
 
-    def _identity(self) -> tuple[object, ...]:
-        return self.tenant, self.job_id, self.rev, self.kind, self.record.at
+    def __hash__(self) -> int:
+        return hash((self.job_id, self.rev, self.record.at))
 
     def __repr__(self) -> str:
         return f"<Note {self.kind} on {self.job_id} at rev {self.rev}>"
