@@ -12,6 +12,7 @@ import apsw
 from detent.client import Client, Codec, SyncClient
 from detent.lifecycles import BUILT_IN
 from detent.store.sqlite import File, SqliteStore
+from detent.testing import VirtualClock
 
 NOW: Final = 1_738_425_600_123_456  # 2025-02-01T16:00:00.123456Z
 ERRORS_PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
@@ -36,23 +37,12 @@ WITH: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = NOW
-
-    def __call__(self) -> int:
-        return self.now
-
-    def pass_s(self, seconds: float) -> None:
-        self.now += round(seconds * 1_000_000)
-
-
 class World:
     """One file, one clock. `client` and `blocking` share a store; `prepare` fills it."""
 
     def __init__(self, folder: Path, *, tenant: str = "default", codec: Codec | None = None) -> None:
         self.path = folder / "jobs.db"
-        self.clock = Clock()
+        self.clock = VirtualClock(NOW)
         store = SqliteStore(File(str(self.path), synchronous="normal"), clock=self.clock, random=lambda: 0.5)
         self.client = Client(store, tenant=tenant, codec=codec or Codec(), lifecycles=tuple(BUILT_IN.values()))
         self.blocking = SyncClient(self.client)

@@ -31,7 +31,7 @@ from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Keeping, Replies, Request, Retention, planning
 from detent.store.sqlite import File, SqliteStore, rows, statements, writing
 from detent.store.sqlite.session import Session
-from tests.client.world import Clock
+from detent.testing import VirtualClock
 from tests.store.comparing import World
 from tests.strategies import WORKERS, coin, random_command, random_lifecycle, random_policy
 
@@ -223,7 +223,7 @@ TestDifferential.settings = SMALL
 # -- up to ids ---------------------------------------------------------------------------------------------------------
 
 
-def told(store: SqliteStore, clock: Clock, seed: int) -> list[tuple[object, ...]]:
+def told(store: SqliteStore, clock: VirtualClock, seed: int) -> list[tuple[object, ...]]:
     """A random story through the client, which makes the ids; jobs are named by the order in which they were made."""
     rng, client = Random(seed), SyncClient(Client(store, tenant="default", codec=Codec(), lifecycles=()))
     client.open()
@@ -255,7 +255,7 @@ def test_same_seed_gives_the_same_history_on_every_store(tmp_path_factory: pytes
     """I27, up to the ids that the client makes."""
     histories = []
     for path in (":memory:", str(tmp_path_factory.mktemp("seed") / "jobs.db")):
-        clock, file = Clock(), File(path, synchronous="normal")
+        clock, file = VirtualClock(), File(path, synchronous="normal")
         store = SqliteStore(file, clock=clock, random=Random(seed).random)
         run(store.open())
         run(store.register(*BUILT_IN.values()))

@@ -15,23 +15,10 @@ from detent.client import Client, Codec
 from detent.client.connecting import Connecting
 from detent.lifecycles import BUILT_IN
 from detent.store.sqlite import File, SqliteStore
+from detent.testing import VirtualClock
 
 ROOT: Final = Path(__file__).parents[3]
 CHILD_S_MAX: Final = 60
-START: Final = 1_738_425_600_123_456
-
-
-class Clock:
-    """Microseconds since the epoch, standing still until the test lets time pass."""
-
-    def __init__(self, now: int = START) -> None:
-        self.now = now
-
-    def __call__(self) -> int:
-        return self.now
-
-    def wait(self, seconds: float) -> None:
-        self.now += round(seconds * 1_000_000)
 
 
 def opened(path: Path, **settings: Any) -> Connecting:
@@ -39,7 +26,7 @@ def opened(path: Path, **settings: Any) -> Connecting:
     return connect(f"sqlite:///{path}", **settings)
 
 
-def timed(path: Path, clock: Clock) -> Connecting:
+def timed(path: Path, clock: VirtualClock) -> Connecting:
     """The same on the test's own clock."""
     store = SqliteStore(File(str(path)), clock=clock)
     return Connecting(Client(store, tenant="default", codec=Codec(), lifecycles=tuple(BUILT_IN.values())))

@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from detent import Client, Policy, Retry, SyncClient
-from tests.store.sqlite.files import Clock, child, ids, is_sound, opened, raises, timed, undone
+from detent.testing import VirtualClock
+from tests.store.sqlite.files import child, ids, is_sound, opened, raises, timed, undone
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> VirtualClock:
+    return VirtualClock()
 
 
 @pytest.fixture
-def client(path: Path, clock: Clock) -> Iterator[SyncClient]:
+def client(path: Path, clock: VirtualClock) -> Iterator[SyncClient]:
     """With a table of the caller's own in the same file."""
     with timed(path, clock) as client:
         with client.transaction() as tx:
@@ -79,14 +80,14 @@ def test_completion_that_is_rolled_back_leaves_the_job_with_its_owner(client: Sy
 @pytest.mark.requirement("ALL-07")
 @pytest.mark.parametrize("lost", ["lease_expired", "not_owner"])
 def test_worker_that_lost_its_lease_leaves_no_trace_in_its_own_tables(
-    client: SyncClient, clock: Clock, lost: str
+    client: SyncClient, clock: VirtualClock, lost: str
 ) -> None:
     client.enqueue("bill", job_id="bill-1")
     (job,) = client.claim(worker="zombie", start=True)
-    clock.wait(3600)
+    clock.pass_s(3600)
     if lost == "not_owner":
         client.reconcile()
-        clock.wait(60)
+        clock.pass_s(60)
         client.claim(worker="other", start=True)
     with raises(lost), client.transaction() as tx:
         tx.execute("insert into orders values (1)")
