@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import apsw
 
-from detent import DetentError
+from detent import DetentError, connect
 from tests.store.sqlite.files import ids, opened
 
 NOBODY: Final = 65_534
@@ -101,6 +101,8 @@ def fill(path: str, relief: str) -> object:
 
 def open_as_nobody(path: str) -> object:
     """Open and write as a user whom permissions bind, and say which error it was."""
+    with connect("sqlite:///:memory:"):
+        pass  # all code is read before: the folder it lies in may be closed to others
     if os.getuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)
