@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from detent.errors import DetentError, InvalidArgument, LifecycleError, NotFound, Refused, StoreError
+from detent.errors import DetentError, InvalidArgument, LifecycleError, NotFound, Refused, StoreError, WaitTimedOut
 from detent.lifecycle import SAME, Lifecycle, Move, Policy, Retry, State, move
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
     "State",
     "StoreError",
     "SyncClient",
+    "WaitTimedOut",
     "connect",
     "move",
 ]

@@ -5,6 +5,7 @@
     ├── NotFound            no such job, or no such lifecycle, in this tenant
     ├── InvalidArgument     a command or a setting that could never be accepted, whatever the job
     ├── LifecycleError      a lifecycle whose declaration does not hold together
+    ├── WaitTimedOut        a job that had not ended when the time to wait for it was over; also a TimeoutError
     └── StoreError          the store cannot be used, or could not write; nothing was acknowledged
 
 In the kernel a `Refused` is returned as a value, because a refusal is an expected answer there; the client raises it.
@@ -64,6 +65,7 @@ STORE_ERRORS: Final = {
     "store_corrupt": "the file is damaged, or is no store",
     "store_io": "reading or writing failed in the operating system",
     "store_unavailable": "the file cannot be opened or created",
+    "store_missing": "there is no store at that place, and none was to be made",
     "store_moved": "the file was removed or replaced while it was open",
     "schema_newer": "the store was migrated by a newer program than this one",
     "schema_changed": "the store has a migration whose content is not this program's",
@@ -150,6 +152,20 @@ class LifecycleError(DetentError):
         self.code = self.problems[0][0]
         lines = "".join(f"\n  - {message} [{code}]" for code, message in self.problems)
         super().__init__(f"lifecycle '{lifecycle}' does not hold together:{lines}")
+
+
+class WaitTimedOut(DetentError, TimeoutError):
+    """The job goes on; only the waiting is over. `state` is where it was then."""
+
+    code = "wait_timed_out"
+
+    def __init__(self, job_id: str, state: str, timeout_s: float) -> None:
+        self.job_id = job_id
+        self.state = state
+        super().__init__(
+            f"job {job_id} is still '{state}' after {timeout_s:g} s of waiting; it goes on. "
+            f"Why it has not ended: detent job explain {job_id}"
+        )
 
 
 class StoreError(DetentError):

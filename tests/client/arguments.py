@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from detent import Policy
 from detent.client import Client
+from detent.client.dead_letters import LetterFilters
 from detent.client.reads import EventFilters, JobFilters
 from detent.client.scope import Who
 from detent.kernel import Error
@@ -93,6 +94,15 @@ BAD: Final[dict[str, list[Any]]] = {
         "x", "", " ", "-1", "+1", " 1", "1_0", "1.5", "9" * 40, "9" * 5000, "a:b", "1:", ":1", "1:2:3", "\0", "\ud800",
         "٣", MEGABYTES, 5, 1.5, NAN, INF, True, [], {}, b"1", Odd(), DEEP,
     ],
+    "choices": [
+        "state", b"state", 5, True, {"state"}, {"state": 1}, iter(["state"]), ["colour"], ["state", "state"], [None],
+        [5], ["STATE"], [""], [["state"]], ["state"] * 101, [MEGABYTES], ["a\0b"], ["\ud800"], NAN, HUGE, ENDLESS,
+        Odd(), DEEP,
+    ],
+    "ids": [
+        "ended", b"x", 5, True, {"ended": 1}, [""], [5], [None], [["ended"]], [b"x"], ["ended", "a\0b"], ["\ud800"],
+        ["x" * 256], [MEGABYTES], ["ended"] * 1_001, NAN, HUGE, ENDLESS, Odd(),
+    ],
     "items": [None, 5, 1.5, True, Odd(), [{}] * 10_001],
     "tx": [5, 0, False, "x", [], {}, Odd()],
     "anything": [],
@@ -102,7 +112,7 @@ KINDS: Final[dict[str, str]] = {
     **dict.fromkeys(
         ("kind", "lifecycle", "queue", "job_id", "request_id", "dedupe_key", "correlation_id", "trace_id",
          "workflow_id", "parent_job_id", "topic", "adapter_id", "actor", "worker", "rule", "tenant", "state", "phase",
-         "outcome", "owner", "type", "name"), "name",
+         "outcome", "owner", "type", "name", "verb", "error_type"), "name",
     ),
     **dict.fromkeys(("context_ptr", "result_ptr", "reason", "message"), "text"),
     **dict.fromkeys(("step_index", "attempt", "expected_rev", "execution_ms"), "count"),
@@ -112,12 +122,14 @@ KINDS: Final[dict[str, str]] = {
     **dict.fromkeys(("role", "mode", "verdict", "reason_code", "stage"), "choice"),
     **dict.fromkeys(("payload", "result", "checkpoint"), "value"),
     **dict.fromkeys(
-        ("since", "until", "at", "created_from", "created_until", "ended_from", "ended_until", "at_from", "at_until"),
-        "moment",
+        ("since", "until", "at", "now", "created_from", "created_until", "ended_from", "ended_until", "at_from",
+         "at_until"), "moment",
     ),
     **dict.fromkeys(("queues", "kinds", "adapters"), "names"),
     **dict.fromkeys(("cursor", "after"), "cursor"),
     "depth_max": "depth",
+    "by": "choices",
+    "job_ids": "ids",
     **{name: name for name in ("priority", "run_at", "fraction", "env", "policy", "error", "progress", "limit")},
     **{name: name for name in ("items", "tx", "jobs_max")},
     # A listener's own function; whether to look at all tenants; how long to listen, which has a test of its own.
@@ -155,10 +167,19 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "fail_many": {"items": [OWNER | {"error": {"type": "TransientError"}}]},
     **{verb: {"job_id": "running"} for verb in ("get", "history", "notes", "tree")},
     "find": {},
+    "count": {},
     "events": {},
+    "recent": {},
     "tail": {"timeout_s": 0},
+    "end": {},
+    "lifecycles": {},
+    "wait": {"job_id": "ended"},
+    "explain": {"job_id": "running"},
+    "dead_letters": {},
+    "dead_letter_for": {"job_id": "setaside"},
     "reconcile": {},
     "prune": {},
+    "purge": {"job_ids": ["ended"]},
     "limit_queue": {"queue": "other", "depth_max": 1_000},
     "verify": {},
     "replay": {},
@@ -171,11 +192,18 @@ def arguments_of(verb: str) -> list[str]:
     names: list[str] = []
     for name, parameter in inspect.signature(getattr(Client, verb)).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            gathered = Who if name == "who" else EventFilters if verb in ("events", "tail") else JobFilters
-            names += gathered.__annotations__
+            names += gathered(verb, name).__annotations__
         elif name != "self":
             names.append(name)
     return names
+
+
+def gathered(verb: str, name: str) -> type:
+    if name == "who":
+        return Who
+    if verb == "dead_letters":
+        return LetterFilters
+    return EventFilters if verb in ("events", "recent", "tail") else JobFilters
 
 
 def bad_values(verb: str, name: str) -> list[Any]:
@@ -183,7 +211,7 @@ def bad_values(verb: str, name: str) -> list[Any]:
     values = list(BAD[kind])
     if kind == "run_at":
         values += BAD["moment"]
-    if kind == "limit" and verb in ("find", "events", "claim"):
+    if kind == "limit" and verb in ("find", "events", "recent", "claim", "dead_letters"):
         values.append(1_001)
     if is_required(verb, name):
         values.append(None)

@@ -8,6 +8,7 @@ import pytest
 
 import detent
 from detent import Codec
+from detent.client.sync import run
 from detent.errors import DetentError, InvalidArgument, StoreError
 from detent.lifecycles import BUILT_IN
 from tests.client.arguments import DEEP, ENDLESS, HUGE, INF, NAN, Odd
@@ -87,6 +88,37 @@ def test_bad_lifecycles_are_refused(here: Path, lifecycles: Any) -> None:
 def test_bad_codec_is_refused(here: Path, codec: Any) -> None:
     with pytest.raises(InvalidArgument):
         opened("sqlite:///jobs.db", codec=codec)
+
+
+@pytest.mark.parametrize("create", [None, 0, 1, "no", [], Odd()])
+def test_create_that_is_no_yes_or_no_is_refused(here: Path, create: Any) -> None:
+    with pytest.raises(InvalidArgument, match="create"):
+        opened("sqlite:///jobs.db", create=create)
+
+    assert list(here.iterdir()) == []
+
+
+def test_store_that_is_not_to_be_made_is_said_to_be_missing_with_its_whole_path(here: Path) -> None:
+    with pytest.raises(StoreError) as refused:
+        opened("sqlite:///folder/jobs.db", create=False)
+
+    assert refused.value.code == "store_missing"
+    assert str(refused.value).startswith(f"there is no store at {here.resolve()}/folder/jobs.db; `detent enqueue`")
+    assert list(here.iterdir()) == []
+
+
+def test_address_cannot_say_whether_a_store_is_made(here: Path) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        opened("sqlite:///jobs.db?create=0")
+
+    assert refused.value.code == "bad_url"
+
+
+def test_store_of_an_address_can_be_asked_for_its_migrations_unopened(here: Path) -> None:
+    (first,) = run(detent.connect("sqlite:///jobs.db").store.migrations())
+
+    assert (first.number, first.applied_at) == (1, None)
+    assert list(here.iterdir()) == []
 
 
 def test_misspelled_setting_names_those_there_are(here: Path) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from detent.client.verifying import PAGE
 from tests.client.world import World
 
 
@@ -41,3 +42,16 @@ def test_period_replays_from_what_was_before_it_to_what_was_after(fresh: World) 
     assert period.after == {("engine", "completed"): 1, ("engine", "running"): 1, ("engine", "queued"): 1}
     assert period.events == 5
     assert client.replay().after == {("engine", "completed"): 2, ("engine", "queued"): 1}
+
+
+def test_replay_says_how_far_it_is(fresh: World) -> None:
+    seen: list[int] = []
+    fresh.blocking.enqueue_many([{"kind": "scan"} for _ in range(PAGE)])
+
+    fresh.blocking.replay(on_progress=lambda jobs, _: seen.append(jobs))
+
+    assert seen == [PAGE]
+
+
+def test_prune_of_no_job_at_all_does_not_claim_to_be_done(fresh: World) -> None:
+    assert not fresh.blocking.prune(jobs_max=0).is_done

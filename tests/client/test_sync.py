@@ -9,6 +9,7 @@ import pytest
 
 from detent.client import Client, SyncClient
 from detent.errors import InvalidArgument
+from detent.store.query import PAGE_MAX
 from tests.client.arguments import GOOD
 from tests.client.world import World
 
@@ -185,3 +186,9 @@ def test_savepoint_of_the_user_s_own_that_is_rolled_back_takes_its_jobs_along(fr
     assert again.answer == "applied"
     assert fresh.blocking.get("a").rev == 1
     assert fresh.blocking.verify().is_clean
+
+
+def test_tail_that_waits_for_nothing_still_gives_all_there_is(fresh: World) -> None:
+    fresh.blocking.enqueue_many([{"kind": "scan"} for _ in range(PAGE_MAX + 1)])
+
+    assert len(list(fresh.blocking.tail(after="0", timeout_s=0))) == PAGE_MAX + 1

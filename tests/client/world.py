@@ -28,12 +28,14 @@ POSITIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "pending": ("dispatch", ()),
     "onhold": ("dispatch", ("schedule",)),
     "stalled": ("contract", ("claim", "stall")),
+    "setaside": ("standard", ("dead_letter",)),
 }
 WITH: Final[dict[str, dict[str, Any]]] = {
     "start": {"worker": "w"},
     "complete": {"worker": "w", "result": {"pages": 3}},
     "schedule": {"verdict": "hold", "rule": "r"},
     "stall": {"role": "scheduler"},
+    "dead_letter": {"role": "operator"},
 }
 
 

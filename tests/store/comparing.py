@@ -12,7 +12,8 @@ from detent.errors import Refused
 from detent.kernel import Event, Job
 from detent.kernel.fold import differences, fold
 from detent.lifecycle import Lifecycle
-from detent.store import ClaimRequest, Reply, Request, Retention, Story
+from detent.store import ClaimRequest, JobQuery, Reply, Request, Retention, Story
+from detent.store.query import COUNTED_BY
 from detent.store.sqlite import File, SqliteStore
 from tests.store.model import Answer, Key, Model
 
@@ -63,6 +64,12 @@ class World:
         for store in self._turn():
             run(store.prune(tenant, retention, ALL))
 
+    def purge(self, tenant: str, job_ids: list[str]) -> None:
+        expected = self.model.purge(tenant, job_ids)
+        for store in self._turn():
+            removed = run(store.purge(tenant, job_ids))
+            assert (removed.jobs, removed.events) == expected
+
     def reopen(self) -> None:
         run(self.on_file.pop().close())
         self.on_file.append(self._open_file())
@@ -75,6 +82,8 @@ class World:
             for key, story in told.items():
                 self._compare_story(key, story)
                 assert run(store.get(key[0], [key[1], "nobody"])) == [story.job, None]
+            for tenant in {tenant for tenant, _ in told}:
+                assert run(store.count(JobQuery(tenant=tenant), COUNTED_BY)) == self.model.counts(tenant)
 
     def close(self) -> None:
         try:

@@ -4,7 +4,7 @@ It shares no line with `detent.store.planning` or with any store. It is slow and
 believed; the differential test holds the real stores against it.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -89,6 +89,15 @@ class Model:
                 self._remove(key)
         self.memories = {name: memory for name, memory in self.memories.items() if memory.until > now}
         self._forget_verbose()
+
+    def purge(self, tenant: str, job_ids: list[str]) -> tuple[int, int]:
+        """How many jobs and events went."""
+        keys = {(tenant, job_id) for job_id in job_ids}
+        ended = [key for key in keys if key in self.jobs and self.jobs[key].ended_at is not None]
+        events = sum(len(self.events[key]) for key in ended)
+        for key in ended:
+            self._remove(key)
+        return len(ended), events
 
     def _remove(self, key: Key) -> None:
         for kept in (self.jobs, self.events, self.notes, self._notes_until):
@@ -230,6 +239,14 @@ class Model:
     def _own(self, job: Job | None) -> Lifecycle:
         assert job is not None
         return self.lifecycles[job.spec.lifecycle, job.spec.lifecycle_version]
+
+    def counts(self, tenant: str) -> Counter[tuple[str | None, ...]]:
+        """Jobs by lifecycle, state, phase, outcome, queue and kind."""
+        jobs = [job for job in self.jobs.values() if job.spec.tenant == tenant]
+        return Counter(
+            (job.spec.lifecycle, job.state, job.phase, self._outcome(job), job.spec.queue, job.spec.kind)
+            for job in jobs
+        )
 
     def _outcome(self, job: Job) -> str | None:
         return self._own(job).by_name[job.state].outcome

@@ -11,7 +11,7 @@ from detent.store import Store
 from detent.store.clock import Clock, Random
 from detent.testing import MemoryStore, StoreContract
 from detent.testing.contract import tailing
-from tests.store import broken
+from tests.store import broken, broken_answers
 from tests.store.contract_ids import scenarios_of
 
 NOTICED: Final[dict[type[MemoryStore], str]] = {
@@ -35,6 +35,22 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken.DoublesAJobBetweenPages: "test_pages_go_newest_first_without_loss_or_double",
     broken.PrunesLiveJobs: "test_jobs_not_ended_are_never_removed",
     broken.PrunesWithoutEnd: "test_removal_goes_in_batches_of_at_most_the_limit",
+    broken_answers.CountsEverything: "test_count_takes_every_filter_that_a_listing_takes",
+    broken_answers.CountsAllTenants: "test_count_keeps_to_its_tenant",
+    broken_answers.CountsNothingAsNothing: "test_count_by_nothing_is_one_number_also_where_there_is_nothing",
+    broken_answers.CountsInAnOrderOfItsOwn: "test_jobs_are_counted_by_any_of_their_values",
+    broken_answers.CountsVersionsApart: "test_versions_of_a_lifecycle_are_counted_together",
+    broken_answers.TakesTheOldestForTheNewest: "test_newest_events_come_in_the_order_of_commit",
+    broken_answers.TellsBackwards: "test_newest_events_come_in_the_order_of_commit",
+    broken_answers.LooksForTheNewestFirst: "test_newest_events_are_those_that_match",
+    broken_answers.IgnoresTheVerb: "test_log_is_read_by_verb_onwards_too",
+    broken_answers.DoesNotSayHowFarItLooked: "test_reading_on_from_where_it_stopped_gives_the_same_and_goes_on",
+    broken_answers.NeverReachesTheBeginning: "test_where_the_beginning_was_reached_there_is_no_cursor",
+    broken_answers.PurgesLiveJobs: "test_jobs_not_ended_and_ids_of_none_stay_out_of_it",
+    broken_answers.PurgesAllTenants: "test_another_tenants_job_of_the_same_id_is_untouched",
+    broken_answers.PurgesOldJobsOnly: "test_ended_jobs_are_removed_by_name_whatever_their_age",
+    broken_answers.HidesWhatItPurges: "test_purged_job_leaves_nothing_behind",
+    broken_answers.KeepsRequestsOfPurgedJobs: "test_id_of_a_purged_job_is_free_again_with_its_request_ids",
     broken.ReplacesDefinitions: "test_same_version_with_other_content_is_refused",
     broken.HasAClockOfItsOwn: "test_the_stores_clock_decides_not_the_callers",
     broken.ReconcilesOneTenant: "test_time_spares_no_tenant",
@@ -65,7 +81,8 @@ def contract_of(kind: type[MemoryStore]) -> StoreContract:
 
 
 def test_every_broken_store_is_tried() -> None:
-    kinds = {each for each in vars(broken).values() if isinstance(each, type) and issubclass(each, MemoryStore)}
+    named = {**vars(broken), **vars(broken_answers)}
+    kinds = {each for each in named.values() if isinstance(each, type) and issubclass(each, MemoryStore)}
 
     assert set(NOTICED) == kinds - {MemoryStore, broken.OnShelf}
     assert set(NOTICED.values()) <= set(scenarios_of(StoreContract))

@@ -29,7 +29,7 @@ from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Keeping, Replies, Request, Retention, planning
-from detent.store.sqlite import File, SqliteStore, rows, statements, writing
+from detent.store.sqlite import File, SqliteStore, finding, rows, statements, writing
 from detent.store.sqlite.session import Session
 from detent.testing import VirtualClock
 from tests.store.comparing import World
@@ -120,6 +120,11 @@ class Differential(RuleBasedStateMachine):
     @rule(tenant=st.sampled_from(TENANTS), kept_s=st.sampled_from([0.0, 20.0, 86_400.0]))
     def prune(self, tenant: str, kept_s: float) -> None:
         self.world.prune(tenant, Retention(successes_s=kept_s, others_s=kept_s * 2))
+
+    @rule(tenant=st.sampled_from(TENANTS), rng=seeds)
+    def purge(self, tenant: str, rng: Random) -> None:
+        """Some that have ended, some that have not, and some that are not there."""
+        self.world.purge(tenant, rng.sample(JOB_IDS, 4))
 
     @rule()
     def reopen(self) -> None:
@@ -317,6 +322,16 @@ def apply_without_dice(store: SqliteStore, session: Session, requests: list[Requ
     return planned.replies
 
 
+def purge_what_lives(patch: pytest.MonkeyPatch) -> None:
+    kept = statements.SQL["ended_jobs"].replace("and r.ended_at is not null", "and r.phase <> 'ready'")
+    patch.setitem(statements.SQL, "ended_jobs", kept)
+
+
+def count_what_lives(patch: pytest.MonkeyPatch) -> None:
+    counting = statements.counting
+    patch.setattr(finding, "counting", lambda tables, filters, by: counting(tables, (*filters, "find_live"), by))
+
+
 @pytest.mark.parametrize(
     "sabotage",
     [
@@ -328,6 +343,8 @@ def apply_without_dice(store: SqliteStore, session: Session, requests: list[Requ
         remember_what_others_changed,
         ignore_the_queue_s_order,
         ignore_the_dice,
+        purge_what_lives,
+        count_what_lives,
     ],
 )
 def test_differential_test_notices_a_store_that(sabotage: Patch, monkeypatch: pytest.MonkeyPatch) -> None:

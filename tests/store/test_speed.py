@@ -12,8 +12,9 @@ from typing import Final
 import pytest
 
 from detent.client import connect
+from detent.testing.bench import BATCH, measure
 from tools.bench_kernel import slowness
-from tools.bench_store import BATCH, claims, fill, lives, verify
+from tools.bench_store import claims, fill, verify
 
 ENDED: Final = 20_000
 # 1,000,000 jobs in 120 s.
@@ -49,17 +50,17 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_lives_in_batches_have_half_the_speed_of_plain_apsw(tmp_path: Path, show: Show) -> None:
-    figures = lives(tmp_path, BATCH, pairs=7)
+    *_, life = measure(tmp_path, BATCH, pairs=7)
 
-    show(figures)
-    assert figures["ratio"] >= 0.42
+    show(life)
+    assert life.ratio >= 0.42
 
 
 def test_lives_one_at_a_time_have_most_of_the_speed_of_plain_apsw(tmp_path: Path, show: Show) -> None:
-    figures = lives(tmp_path, 1, pairs=7)
+    *_, life = measure(tmp_path, 1, pairs=7)
 
-    show(figures)
-    assert figures["ratio"] >= 0.5
+    show(life)
+    assert life.ratio >= 0.5
 
 
 def test_claims_do_not_feel_the_history_in_the_file(tmp_path: Path, full: Path, show: Show) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from detent.audit import creations, ordering, repeats
 from detent.audit.calls import Call, Ledger
@@ -83,7 +84,7 @@ class Auditor:
         if lifecycle is None:
             self._events += sum(1 for _ in events)
             name = f"{job.spec.lifecycle} v{job.spec.lifecycle_version}"
-            self.found([Violation("I2", job.id, None, f"it follows {name}, which is not known here")])
+            self.found([Violation("I2", job.id, None, f"it follows {name}, which is not known here")], job.spec.tenant)
             return
         self._check(lifecycle, job, events, notes)
 
@@ -107,27 +108,29 @@ class Auditor:
         check = JobCheck(lifecycle, job, slack_us=self._slack_us, requests_kept_us=self._requests_kept_us)
         fact = None if self._ledger is None else self._ledger.open(job)
         for event in events:
-            self.found(check.event(event))
+            self.found(check.event(event), job.spec.tenant)
             if fact is not None:
                 fact.event(event)
         self._events += check.events
-        self.found(check.finish(notes, now=self._now))
+        self.found(check.finish(notes, now=self._now), job.spec.tenant)
         if self._ledger is None:
-            self.found(Violation("I12", job.id, doubled.rev, str(doubled)) for doubled in check.doubled)
+            doubled = (Violation("I12", job.id, each.rev, str(each)) for each in check.doubled)
+            self.found(doubled, job.spec.tenant)
         else:
             self._ledger.doubled += check.doubled
 
     def _orphans(self, events: Iterable[Event], notes: Iterable[Note]) -> None:
         for event in events:
             self._events += 1
-            self.found([Violation("I3", event.job_id, event.rev, f"an event '{event.verb}' without a record")])
+            lost = Violation("I3", event.job_id, event.rev, f"an event '{event.verb}' without a record")
+            self.found([lost], event.tenant)
         self.found(Violation("I3", note.job_id, note.rev, f"a note '{note.kind}' without a record") for note in notes)
 
-    def found(self, violations: Iterable[Violation]) -> None:
+    def found(self, violations: Iterable[Violation], tenant: str | None = None) -> None:
         for violation in violations:
             self._counts[violation.invariant] += 1
             if len(self._kept) < self._violations_max:
-                self._kept.append(violation)
+                self._kept.append(violation if tenant is None else replace(violation, tenant=tenant))
 
     def _lifecycle(self, name: str, version: int) -> Lifecycle | None:
         key = name, version

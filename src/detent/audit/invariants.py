@@ -41,12 +41,16 @@ INVARIANTS: Final[dict[str, str]] = {
 
 
 class Violation(Struct, frozen=True):
-    """One fault: which invariant, of which job, at which revision if at one, and what is wrong, for a person."""
+    """One fault: which invariant, of which job, at which revision if at one, and what is wrong, for a person.
+
+    `tenant` is whose job it is; None where the fault is not one job's.
+    """
 
     invariant: str
     job_id: str
     rev: int | None
     message: str
+    tenant: str | None = None
 
     def __str__(self) -> str:
         where = self.job_id if self.rev is None else f"{self.job_id} rev {self.rev}"

@@ -1,6 +1,6 @@
 """Arguments as callers give them: looked at, named, cut to size. What cannot be meant is refused here."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from detent.lifecycle.bounds import check_whole
 
 Item = Mapping[str, Any]
 BATCH_MAX: Final = 10_000
+PURGED_MAX: Final = 1_000  # jobs in one call: each goes with its whole log, and others wait meanwhile
 
 
 def bounded(items: Iterable[Item]) -> list[Item]:
@@ -21,6 +22,15 @@ def bounded(items: Iterable[Item]) -> list[Item]:
     if len(listed) > BATCH_MAX:
         raise InvalidArgument(f"a batch has at most {BATCH_MAX} items; send them in several")
     return listed
+
+
+def bounded_ids(job_ids: Iterable[str]) -> list[str]:
+    if not isinstance(job_ids, Iterable) or isinstance(job_ids, str | bytes | Mapping):
+        raise InvalidArgument(f"job_ids is {shown(job_ids)}; give a list of ids")
+    listed = list(islice(job_ids, PURGED_MAX + 1))
+    if len(listed) > PURGED_MAX:
+        raise InvalidArgument(f"job_ids has more than {PURGED_MAX} ids; send them in several calls")
+    return [check_text_name("job_ids", job_id) for job_id in listed]
 
 
 def check_version(version: object) -> int | None:
@@ -42,6 +52,17 @@ def error_of(raised: BaseException) -> dict[str, str]:
         message = ""
     kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     return {"type": type(raised).__name__[:TYPE_CHARS_MAX], "message": kept}
+
+
+def check_choices(field: str, names: object, choices: Sequence[str]) -> tuple[str, ...]:
+    """Some of these, each once, in an order of the caller's own."""
+    listed = tuple(names) if isinstance(names, list | tuple) and len(names) <= len(choices) else None
+    if listed is None or not all(isinstance(name, str) for name in listed) or len(set(listed)) < len(listed):
+        raise InvalidArgument(f"{field} is {shown(names)}; give a list of {', '.join(choices)}, each at most once")
+    for name in listed:
+        if name not in choices:
+            raise InvalidArgument(f"{field} names {shown(name)}; the choices are {', '.join(choices)}")
+    return listed
 
 
 def check_text_name(field: str, name: object) -> str:

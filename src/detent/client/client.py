@@ -3,12 +3,15 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from detent.client.awaiting import Awaiting
+from detent.client.dead_letters import DeadLetters
+from detent.client.explaining import Explaining
 from detent.client.upkeep import Upkeep
 from detent.client.verbs import Verbs
 from detent.errors import InvalidArgument
 
 
-class Client(Verbs, Upkeep):
+class Client(Verbs, Awaiting, Explaining, DeadLetters, Upkeep):
     """One tenant's jobs in one store. Open it with `async with`; any number of tasks may share it."""
 
     def transaction(self) -> AbstractAsyncContextManager[Any]:

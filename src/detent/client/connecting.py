@@ -12,6 +12,7 @@ from detent.client.codec import Codec
 from detent.client.sync import SyncClient
 from detent.errors import InvalidArgument, shown
 from detent.lifecycle import Lifecycle
+from detent.lifecycle.bounds import check_kind
 from detent.lifecycles import BUILT_IN
 from detent.store import Keeping, Store
 from detent.store.sqlite import File, SqliteStore
@@ -27,6 +28,11 @@ class Connecting:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+
+    @property
+    def store(self) -> Store:
+        """The store, which need not be open: its `migrations` can be asked for all the same."""
+        return self._client.store
 
     async def __aenter__(self) -> Client:
         await self._client.open()
@@ -54,19 +60,24 @@ def connect(
     tenant: str = "default",
     lifecycles: Sequence[Lifecycle] = (),
     codec: Codec | None = None,
+    create: bool = True,
     **settings: Any,
 ) -> Connecting:
     """A client of the store at `url`, or at $DETENT_URL, or in the file detent.db. An empty store is made ready.
 
-    `tenant` scopes every verb. `lifecycles` are your own, beside the built-in ones. `settings` are the store's, and may
-    also stand in the address, after a question mark: `synchronous` ("full" or "normal"); `busy_s`, how long a write
-    waits for its turn; `receipts_s` and `verbose_s`, how long request ids, and what heartbeats said, are kept.
+    `tenant` scopes every verb. `lifecycles` are your own, beside the built-in ones. With `create=False` a store that is
+    not there yet is not made: opening it is a `store_missing`. So is a file that is empty, or that holds only tables of
+    your own. `settings` are the store's, and may also stand in the address, after a question mark: `synchronous`
+    ("full" or "normal"); `busy_s`, how long a write waits for its turn; `receipts_s` and `verbose_s`, how long request
+    ids, and what heartbeats said, are kept.
     """
     address = url if url is not None else os.environ.get("DETENT_URL") or DEFAULT_URL
     if codec is not None and not isinstance(codec, Codec):
         raise InvalidArgument(f"codec is {shown(codec)}; give a detent.Codec")
+    check_kind("create", create, bool)
     known = (*BUILT_IN.values(), *_checked(lifecycles))
-    return Connecting(Client(store_of(address, settings), tenant=tenant, codec=codec or Codec(), lifecycles=known))
+    store = store_of(address, settings, create=create)
+    return Connecting(Client(store, tenant=tenant, codec=codec or Codec(), lifecycles=known))
 
 
 def _checked(lifecycles: Sequence[Lifecycle]) -> Sequence[Lifecycle]:
@@ -75,7 +86,8 @@ def _checked(lifecycles: Sequence[Lifecycle]) -> Sequence[Lifecycle]:
     return lifecycles
 
 
-def store_of(url: str, settings: dict[str, Any]) -> Store:
+def store_of(url: str, settings: dict[str, Any], *, create: bool = True) -> Store:
+    """The store that an address names, not yet open. Nothing is looked at or made before it is."""
     try:
         parts = urlsplit(url) if isinstance(url, str) else None
     except ValueError:
@@ -94,7 +106,7 @@ def store_of(url: str, settings: dict[str, Any]) -> Store:
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     of_file = _settings(url, given | settings)
     kept = {name: of_file.pop(name) for name in _KEPT if name in of_file}
-    return SqliteStore(File(path, **of_file), kept=Keeping(**kept))
+    return SqliteStore(File(path, create=create, **of_file), kept=Keeping(**kept))
 
 
 def _settings(url: str, given: dict[str, Any]) -> dict[str, Any]:

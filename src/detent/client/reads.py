@@ -1,12 +1,12 @@
 """Looking at jobs and at their story: single jobs, listings, trees, the log and its tail."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from detent.client.arguments import check_text_name
+from detent.client.arguments import check_choices, check_text_name
 from detent.client.moments import to_micros
 from detent.client.scope import Scoped
 from detent.client.tree import Tree, grown
@@ -14,7 +14,7 @@ from detent.client.views import Event, Job, Note
 from detent.errors import InvalidArgument, NotFound, shown
 from detent.lifecycle.bounds import check_at_least, check_whole
 from detent.store import EventQuery, JobQuery, Page, Story
-from detent.store.query import PAGE_MAX
+from detent.store.query import COUNTED_BY, PAGE_MAX, Counts
 from detent.store.waiting import now_s
 
 TAIL_WAIT_S: Final = 30.0
@@ -46,6 +46,7 @@ class JobFilters(TypedDict, total=False):
 class EventFilters(TypedDict, total=False):
     job_id: str
     type: str
+    verb: str
     correlation_id: str
     queue: str
     kind: str
@@ -68,6 +69,14 @@ class Reads(Scoped):
         page = await self.store.find(query, page_size(limit), check_cursor(cursor))
         return Page([Job(record, self._codec) for record in page.items], page.cursor)
 
+    async def count(self, *, by: Sequence[str] = (), **filters: Unpack[JobFilters]) -> Counts:
+        """How many jobs, by any of lifecycle, state, phase, outcome, queue and kind; by nothing: `{(): 7}`.
+
+        With `by=["queue", "state"]` a key is `("ocr", "queued")`. What does not occur is not in it.
+        """
+        names = check_choices("by", by, COUNTED_BY)
+        return await self.store.count(self._query(JobQuery, filters), names)
+
     async def history(self, job_id: str) -> list[Event]:
         """Every mutation of a job, in order."""
         return [Event(event) for event in (await self._story(job_id)).events]
@@ -86,6 +95,18 @@ class Reads(Scoped):
         """The log, in the order of commit. The cursor always goes on from here, also at its end."""
         page = await self.store.events(self._query(EventQuery, filters), page_size(limit), check_cursor(cursor))
         return Page([Event(entry.event, entry.cursor) for entry in page.items], page.cursor)
+
+    async def recent(self, *, limit: int = 10, **filters: Unpack[EventFilters]) -> Page[Event]:
+        """The newest events, in the order of commit. It looks back over the last 100,000, or over all of one job.
+
+        The cursor is where it stopped looking, for `events` to go on from; None: at the beginning of the log.
+        """
+        page = await self.store.recent(self._query(EventQuery, filters), page_size(limit))
+        return Page([Event(entry.event, entry.cursor) for entry in page.items], page.cursor)
+
+    async def end(self) -> str:
+        """The cursor of the log's end: `tail(after=…)` goes on from there."""
+        return await self.store.wait(None, 0)
 
     async def tail(
         self, *, after: str | None = None, timeout_s: float | None = None, **filters: Unpack[EventFilters]
@@ -107,7 +128,7 @@ class Reads(Scoped):
                 yield Event(entry.event, entry.cursor)
             heard_s = now_s() if page.items else heard_s
             left_s = TAIL_WAIT_S if timeout_s is None else heard_s + timeout_s - now_s()
-            if left_s <= 0:
+            if not page.items and left_s <= 0:
                 return
             if not page.items:
                 await self.store.wait(cursor, min(left_s, TAIL_WAIT_S))

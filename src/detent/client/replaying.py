@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from detent import kernel
-from detent.client.verifying import walk
+from detent.client.verifying import PAGE, Progress, walk
 from detent.kernel.fold import differences, fold
 from detent.store import Store, Story
 
@@ -38,10 +38,13 @@ class Replay(Struct):
         return not self.differences
 
 
-async def replay(store: Store, tenant: str, *, since: int | None, until: int | None) -> Replay:
-    replayed = Replay()
+async def replay(store: Store, tenant: str, on_progress: Progress, *, since: int | None, until: int | None) -> Replay:
+    replayed, seen = Replay(), 0
     async for story in walk(store, tenant):
         _add(replayed, story, since, until)
+        seen += 1
+        if seen % PAGE == 0:
+            on_progress(seen, replayed.events)
     return replayed
 
 

@@ -77,6 +77,10 @@ class Scoped:
             self._registry = Registry(*await self.store.register())  # somebody else may have registered it
             return self._registry.get(name, version)
 
+    async def lifecycles(self) -> list[Lifecycle]:
+        """Every definition that the store keeps, all versions of each."""
+        return await self.store.register()
+
     async def _each(
         self, items: Iterable[Item], request_of: Callable[[Item], Request], tx: Transaction | None
     ) -> list[Job | DetentError]:

@@ -1,5 +1,6 @@
 """Parents and children: a job's whole tree, put together from listings, so that every store can give it."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -20,8 +21,16 @@ class Tree(Struct):
     job: Job
     children: list["Tree"]
 
+    def walk(self) -> Iterator[tuple[int, Job]]:
+        """Every job with its depth, a parent before its children. No recursion: reruns of reruns grow long chains."""
+        waiting = [(0, self)]
+        while waiting:
+            depth, node = waiting.pop()
+            yield depth, node.job
+            waiting += [(depth + 1, child) for child in reversed(node.children)]
+
     def size(self) -> int:
-        return 1 + sum(child.size() for child in self.children)
+        return sum(1 for _ in self.walk())
 
 
 async def grown(reads: "Reads", job_id: str) -> Tree:

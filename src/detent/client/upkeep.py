@@ -1,11 +1,11 @@
 """What keeps a store in order: the reconciler's work, retention, limits, and the audit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Final
 
 from detent.audit import Report
-from detent.client.arguments import check_text_name
+from detent.client.arguments import bounded_ids, check_text_name
 from detent.client.moments import to_micros, to_micros_or_none
 from detent.client.reads import Reads
 from detent.client.replaying import Replay, State, replay, state_at
@@ -36,7 +36,7 @@ class Upkeep(Reads):
         check_at_least("others_s", others_s, 0)
         if jobs_max is not None:
             check_whole("jobs_max", jobs_max, least=0, most=COUNT_MAX)
-        retention, removed = Retention(successes_s=successes_s, others_s=others_s), Pruned()
+        retention, removed = Retention(successes_s=successes_s, others_s=others_s), Pruned(is_done=False)
         while True:
             room = PRUNE_BATCH if jobs_max is None else min(PRUNE_BATCH, jobs_max - removed.jobs)
             if room <= 0:
@@ -44,6 +44,13 @@ class Upkeep(Reads):
             removed = removed.plus(await self.store.prune(self.tenant, retention, room))
             if removed.is_done:
                 return removed
+
+    async def purge(self, job_ids: Iterable[str]) -> Pruned:
+        """Remove these jobs, with all that is kept of them, for good: only those that have ended, up to 1,000 a call.
+
+        Others, and ids of no job, stay as they are, and are not counted.
+        """
+        return await self.store.purge(self.tenant, bounded_ids(job_ids))
 
     async def limit_queue(self, queue: str, *, depth_max: int | None) -> None:
         """How many jobs may wait in a queue: an enqueue beyond is refused (`queue_full`). None: any number."""
@@ -58,10 +65,16 @@ class Upkeep(Reads):
         """Hold every record against its log and every move against its lifecycle. Reads only, in bounded memory."""
         return await verify(self.store, None if all_tenants else self.tenant, on_progress)
 
-    async def replay(self, *, since: datetime | None = None, until: datetime | None = None) -> Replay:
+    async def replay(
+        self,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        on_progress: Callable[[int, int], None] = lambda jobs, events: None,
+    ) -> Replay:
         """Fold the log up to a moment, or over a period. Up to now, the records must show what it adds up to."""
         first, last = to_micros_or_none("since", since), to_micros_or_none("until", until)
-        return await replay(self.store, self.tenant, since=first, until=last)
+        return await replay(self.store, self.tenant, on_progress, since=first, until=last)
 
     async def state_at(self, job_id: str, at: datetime) -> State | None:
         """What a job was at a moment, by its log; None: it did not exist yet."""

@@ -92,6 +92,7 @@ class Job(View, frozen=True, eq=False, gc=False):
     # where it is, and who has it
     state = Field[str]("state")
     phase = Field[str]("phase")
+    outcome = Field[str | None]("outcome")
     rev = Field[int]("rev")
     attempt = Field[int]("attempt")
     owner = Field[str | None]("owner")

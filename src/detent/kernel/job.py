@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from detent.kernel.failure import Error
 from detent.lifecycle import Policy
-from detent.lifecycle.words import Phase
+from detent.lifecycle.words import Outcome, Phase
 
 # Already encoded by whoever enqueued it; the kernel never looks inside, so no move can depend on it.
 Blob = bytes
@@ -115,6 +115,15 @@ class Job(Struct, frozen=True, gc=False, omit_defaults=True):
     @property
     def is_ended(self) -> bool:
         return self.phase == "ended"
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """How it ended; None before. Only a success has a result, and only a failure an error."""
+        if not self.is_ended:
+            return None
+        if self.result_digest is not None:
+            return "success"
+        return "cancelled" if self.error_digest is None else "failure"
 
     @property
     def is_cancel_requested(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
-from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story
+from detent.store.query import Counts, Entry, EventQuery, JobQuery, Migration, Page, Pruned, Retention, Story
 from detent.store.request import ClaimRequest, Replies, Request
 
 # An open transaction of the caller's, in the store's own terms. Only the store that gave it out knows what it is.
@@ -24,6 +24,12 @@ class Store(Protocol):
         """Make the store ready: an older or empty one is migrated, one of a newer program is refused."""
 
     async def close(self) -> None: ...
+
+    async def migrations(self) -> list[Migration]:
+        """What the schema of this program consists of, and which of it the store has; none, if it has no schema.
+
+        It is answered whether the store is open or not, changes nothing, and makes no store where none is yet.
+        """
 
     async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
         """Keep these definitions, and return all that are kept.
@@ -44,8 +50,21 @@ class Store(Protocol):
 
     async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]: ...
 
+    async def count(self, query: JobQuery, by: Sequence[str]) -> Counts:
+        """How many jobs match, for each combination of these values that occurs (`COUNTED_BY`); by nothing: of all.
+
+        All of one moment. It has to look at every job that may match, and at no ended one if none can.
+        """
+
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         """In the order of commit. The cursor is never None: everything up to it was looked at, and a reader goes on."""
+
+    async def recent(self, query: EventQuery, limit: int) -> Page[Entry]:
+        """The newest that match, at most so many, in the order of commit.
+
+        It looks back over `LOOK_BACK_MAX` events of all tenants; of one job or one correlation id, over all of them.
+        The cursor is where it stopped, so that `events` goes on from it with the same page, or None at the beginning.
+        """
 
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         """The end of the log, as soon as it is beyond the cursor, or else when the time is over."""
@@ -66,3 +85,6 @@ class Store(Protocol):
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         """Remove at most so many jobs that ended long enough ago, and what has expired."""
+
+    async def purge(self, tenant: str, job_ids: Sequence[str]) -> Pruned:
+        """Remove those of these jobs that have ended, whenever that was. Others, and ids of none, stay as they are."""

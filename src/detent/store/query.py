@@ -11,7 +11,12 @@ from detent.kernel import Event, Job, Note
 PAGE_MAX: Final = 1_000
 NUMBER_MAX: Final = 2**63 - 1
 DAY_S: Final = 86_400
+LOOK_BACK_MAX: Final = 100_000  # events that are gone through, from the newest back, for those that match
+# What jobs can be counted by.
+COUNTED_BY: Final = ("lifecycle", "state", "phase", "outcome", "queue", "kind")
 Item = TypeVar("Item")
+# How many jobs, by the values of what they were counted by, in that order. The outcome of a job not ended is None.
+Counts = dict[tuple[str | None, ...], int]
 
 
 class JobQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,6 +47,7 @@ class EventQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tenant: str = "default"
     job_id: str | None = None
     type: str | None = None
+    verb: str | None = None
     correlation_id: str | None = None
     queue: str | None = None
     kind: str | None = None
@@ -82,6 +88,15 @@ class Retention(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     successes_s: float = 7 * DAY_S
     others_s: float = 30 * DAY_S
+
+
+class Migration(Struct, frozen=True, kw_only=True):
+    """One step of a store's schema. `applied_at` is None if the store does not have it yet."""
+
+    number: int
+    name: str
+    sql: str
+    applied_at: int | None = None
 
 
 class Pruned(Struct, frozen=True):

@@ -1,19 +1,24 @@
 """Which of the things on a `Shelf` are meant: by a listing, a claim, the reconciler, retention."""
 
+from itertools import islice
 from typing import Any
 
 from detent.kernel import Event, Job
 from detent.kernel.clock import micros
 from detent.store import ClaimRequest, EventQuery, JobQuery, Retention
+from detent.store.query import LOOK_BACK_MAX
 from detent.store.request import Key
 from detent.testing.shelf import Shelf
 
 
-def is_job_meant(shelf: Shelf, job: Job, query: JobQuery) -> bool:
-    shown = {name: getattr(job.spec, name, getattr(job, name, None)) for name in query.__struct_fields__}
-    return _matches(
-        query, shown | {"outcome": _outcome(shelf, job)}, {"created": job.created_at, "ended": job.ended_at}
-    )
+def is_job_meant(job: Job, query: JobQuery) -> bool:
+    shown = {name: value_of(job, name) for name in query.__struct_fields__}
+    return _matches(query, shown, {"created": job.created_at, "ended": job.ended_at})
+
+
+def value_of(job: Job, name: str) -> Any:
+    """What a job has under the name of a filter."""
+    return getattr(job.spec, name, getattr(job, name, None))
 
 
 def is_event_meant(shelf: Shelf, event: Event, query: EventQuery) -> bool:
@@ -22,14 +27,21 @@ def is_event_meant(shelf: Shelf, event: Event, query: EventQuery) -> bool:
     return _matches(query, shown | {"queue": spec.queue, "kind": spec.kind}, {"at": event.at})
 
 
+def newest(shelf: Shelf, query: EventQuery, limit: int) -> tuple[list[int], int]:
+    """Places of the newest events that match, in their order, and the place up to which it looked back for them."""
+    is_narrow = query.job_id is not None or query.correlation_id is not None
+    places = list(shelf.log)
+    first = 0 if is_narrow else max(len(places) - LOOK_BACK_MAX, 0)
+    asked = (at for at in reversed(places[first:]) if is_event_meant(shelf, shelf.log[at], query))
+    found = list(islice(asked, limit))[::-1]
+    floor = places[first - 1] if first else 0
+    return found, found[0] - 1 if len(found) == limit else floor
+
+
 def is_old(shelf: Shelf, key: Key, tenant: str, retention: Retention) -> bool:
     job = shelf.jobs[key]
-    kept_s = retention.successes_s if _outcome(shelf, job) == "success" else retention.others_s
+    kept_s = retention.successes_s if job.outcome == "success" else retention.others_s
     return key[0] == tenant and job.ended_at is not None and job.ended_at < shelf.now - micros(kept_s)
-
-
-def _outcome(shelf: Shelf, job: Job) -> str | None:
-    return shelf.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version).by_name[job.state].outcome
 
 
 def _matches(query: JobQuery | EventQuery, shown: dict[str, Any], moments: dict[str, int | None]) -> bool:

@@ -49,6 +49,8 @@ class Counterexample(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
+    """What a search walked through: so many worlds (`states`) and steps between them. None: nothing was found."""
+
     lifecycle: str
     jobs: int
     workers: int

@@ -4,6 +4,7 @@ Nothing in it waits between reading and writing, so on an event loop every metho
 threads.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
 from threading import Lock
@@ -18,6 +19,7 @@ from detent.store import (
     Entry,
     EventQuery,
     JobQuery,
+    Migration,
     Page,
     Plan,
     Pruned,
@@ -32,7 +34,7 @@ from detent.store import (
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.keeping import Keeping
 from detent.store.protocol import Transaction
-from detent.store.query import number_of
+from detent.store.query import Counts, number_of
 from detent.store.request import Key
 from detent.store.waiting import now_s, sleep
 from detent.testing import asking
@@ -55,6 +57,10 @@ class MemoryStore:
 
     async def close(self) -> None:
         """It holds nothing but memory."""
+
+    async def migrations(self) -> list[Migration]:
+        """It has no schema."""
+        return []
 
     async def register(self, *lifecycles: Lifecycle) -> list[Lifecycle]:
         with self._lock:
@@ -80,9 +86,15 @@ class MemoryStore:
     async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
         with self._lock:
             shelf, before = self.shelf, number_of(cursor, self.shelf.last_number + 1)
-            asked = (key for key in reversed(shelf.jobs) if asking.is_job_meant(shelf, shelf.jobs[key], query))
+            asked = (key for key in reversed(shelf.jobs) if asking.is_job_meant(shelf.jobs[key], query))
             page = list(islice((key for key in asked if shelf.numbers[key] < before), limit))
             return Page([shelf.jobs[key] for key in page], self._next(page, limit))
+
+    async def count(self, query: JobQuery, by: Sequence[str]) -> Counts:
+        with self._lock:
+            asked = [job for job in self.shelf.jobs.values() if asking.is_job_meant(job, query)]
+            counts = Counter(tuple(asking.value_of(job, name) for name in by) for job in asked)
+            return dict(counts) if by else {(): len(asked)}
 
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         with self._lock:
@@ -90,6 +102,11 @@ class MemoryStore:
             asked = (place for place, event in shelf.log.items() if asking.is_event_meant(shelf, event, query))
             entries = [Entry(str(at), shelf.event(at)) for at in islice((at for at in asked if at > after), limit)]
             return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(shelf.end, after)))
+
+    async def recent(self, query: EventQuery, limit: int) -> Page[Entry]:
+        with self._lock:
+            places, reached = asking.newest(self.shelf, query, limit)
+            return Page([Entry(str(at), self.shelf.event(at)) for at in places], str(reached) if reached else None)
 
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         deadline = now_s() + timeout_s
@@ -125,6 +142,12 @@ class MemoryStore:
             events = sum(self.shelf.remove(key) for key in old)
             details, receipts = self.shelf.expire(limit)
             return Pruned(len(old), events, details, receipts, is_done=max(len(old), details, receipts) < limit)
+
+    async def purge(self, tenant: str, job_ids: Sequence[str]) -> Pruned:
+        with self._lock:
+            named = [job for each in set(job_ids) if (job := self.shelf.job(tenant, each)) is not None]
+            ended = [job.id for job in named if job.is_ended]
+            return Pruned(len(ended), sum(self.shelf.remove((tenant, job_id)) for job_id in ended))
 
     def _next(self, page: list[Key], limit: int) -> str | None:
         return str(self.shelf.numbers[page[-1]]) if len(page) == limit else None

@@ -15,9 +15,11 @@ from typing import Any, Final
 import apsw
 
 from detent import DetentError, connect
+from detent.client.sync import run
 from tests.store.sqlite.files import ids, opened
 
 NOBODY: Final = 65_534
+VISITS: Final = 60
 FILE_BYTES_MAX: Final = 6 * 1024 * 1024
 # Where SQLite holds the lock that says "this file is in use".
 SHARED_FIRST: Final = 0x4000_0002
@@ -59,6 +61,15 @@ def hold_transaction(path: str) -> object:
     """Keep the write lock, as one of Detent's own, until told to go on."""
     with opened(Path(path)) as client, client.transaction():
         _wait()
+    return None
+
+
+def come_and_go(path: str) -> object:
+    """Open the store, write and close it, again and again; the last to close it takes its log away."""
+    print("ready", flush=True)  # noqa: T201 - what the test waits for
+    for _ in range(VISITS):
+        with opened(Path(path), synchronous="normal") as client:
+            client.enqueue_many([{"kind": "scan", "payload": "x" * 1_000}] * 50)
     return None
 
 
@@ -127,6 +138,25 @@ def sqlite3_first(path: str) -> object:
     return [refused, _code(lambda: enqueue(path, "job"))]
 
 
+def look_beside_sqlite3(path: str) -> object:
+    """What is said of a file's migrations while Python's own library has it open."""
+    other = sqlite3.connect(path)
+    other.execute("create table if not exists mine (x)")
+    refused = _code(lambda: look(path))
+    other.close()
+    return refused
+
+
+def look_after_fork(path: str) -> object:
+    """What a forked child is told of the migrations of a file that its parent has open."""
+    with opened(Path(path)):
+        return _in_fork(lambda: _code(lambda: look(path)))
+
+
+def look(path: str) -> object:
+    return len(run(opened(Path(path)).store.migrations()))
+
+
 def fork(path: str, other: str) -> object:
     """What a forked child is told: with its parent's client, with a new one of that file, and with another file."""
     with opened(Path(path)) as client:
@@ -177,8 +207,9 @@ def _wait() -> None:
 PROGRAMS: Final[dict[str, Callable[..., object]]] = {
     program.__name__: program
     for program in (
-        enqueue, listed, open_at, enqueue_and_die, die_in_transaction, hold_transaction, hold_lock, is_in_use, fill,
-        open_as_nobody, modes, sqlite3_first, fork, fork_after_close,
+        enqueue, listed, open_at, enqueue_and_die, die_in_transaction, hold_transaction, come_and_go, hold_lock,
+        is_in_use, fill, open_as_nobody, modes, sqlite3_first, look_beside_sqlite3, look_after_fork, fork,
+        fork_after_close,
     )
 }  # fmt: skip
 

@@ -27,6 +27,11 @@ VERBS: Final[dict[str, Verb]] = {
     "history": lambda client: client.history("waiting-0"),
     "reconcile": lambda client: client.reconcile(),
     "listing of what waits": lambda client: client.find(state="queued", limit=3),
+    "count of what waits": lambda client: client.count(by=["queue"], phase="ready"),
+    "count of a state": lambda client: client.count(by=["lifecycle", "kind"], state="queued"),
+    "newest events": lambda client: client.recent(limit=3, verb="enqueue"),
+    "newest events of a job": lambda client: client.recent(job_id="waiting-0"),
+    "purge": lambda client: client.purge(["waiting-0"]),
     "events of a job": lambda client: client.events(job_id="waiting-0"),
     "page of the log": lambda client: client.events(limit=10),
 }

@@ -8,7 +8,7 @@ from typing import Any, Final
 import apsw
 import pytest
 
-from detent.store.sqlite.statements import SQL, with_filters
+from detent.store.sqlite.statements import SQL, counting, with_filters
 from tests.store.sqlite.files import opened, run_to_success
 
 BIG: Final = ("records", "events", "jobs", "contents", "event_details")
@@ -16,6 +16,10 @@ BIG: Final = ("records", "events", "jobs", "contents", "event_details")
 
 def found_by(*filters: str, linked: bool = False) -> str:
     return with_filters("find_linked" if linked else "find", tuple(f"find_{each}" for each in filters))
+
+
+def counted(tables: str, *filters: str) -> str:
+    return counting(tables, tuple(f"find_{each}" for each in filters), ("lifecycle", "queue"))
 
 
 # The statement, and the indexes that its plan must name.
@@ -57,6 +61,24 @@ PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "listing of children": (found_by("parent_job_id", linked=True), ("detent_jobs_parent",)),
     "listing of a correlation id": (found_by("correlation_id", linked=True), ("detent_jobs_correlation",)),
     "listing of an own correlation id": (found_by("own_correlation_id", linked=True), ("detent_jobs_1",)),
+    "count of a workflow": (counted("links", "workflow_id"), ("detent_jobs_workflow",)),
+    "count of children": (counted("links", "parent_job_id"), ("detent_jobs_parent",)),
+    "count of a correlation id": (counted("links", "correlation_id"), ("detent_jobs_correlation",)),
+    "count of an own correlation id": (counted("links", "own_correlation_id"), ("detent_jobs_1",)),
+    "count of failures": (counted("records", "rare_outcome"), ("detent_records_ended",)),
+    "newest events": (
+        with_filters("events", ("verb", "queue"), "desc"),
+        ("SEARCH e USING INTEGER PRIMARY KEY (rowid>?)",),
+    ),
+    "newest events of a job": (
+        with_filters("events_of_job", ("verb",), "desc"),
+        ("detent_jobs_1", "detent_events_job"),
+    ),
+    "newest events by correlation id": (
+        with_filters("events_by_correlation", (), "desc"),
+        ("detent_jobs_correlation", "sqlite_autoindex_detent_jobs_1", "detent_events_job"),
+    ),
+    "ended jobs of some ids": (SQL["ended_jobs"], ("sqlite_autoindex_detent_jobs_1",)),
     "walk over the store": (SQL["stories"], ("SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",)),
     "expired receipts": (SQL["expired_receipts"], ("detent_receipts_expiry",)),
     "expired details": (SQL["expired_details"], ("detent_event_details_expiry",)),
@@ -65,7 +87,7 @@ PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 IN_ORDER: Final = (
     "lane of a claim", "lane of the patient",
     "what is due", "old jobs", "listing", "listing of what lives in a state", "walk over the store",
-    "log of a number", "logs of a span", "log in the order of commit",
+    "log of a number", "logs of a span", "log in the order of commit", "newest events",
 )  # fmt: skip
 
 
@@ -106,6 +128,14 @@ def test_what_is_sorted_is_never_more_than_one_link_leads_to(db: apsw.Connection
 
     assert any(re.match(r"SEARCH \w+ USING (COVERING )?INDEX", step) for step in plan)
     assert [step for step in plan if is_walk(step)] == []
+
+
+@pytest.mark.parametrize("tables", ["records", "both"])
+def test_count_of_what_lives_goes_by_the_index_of_what_lives(db: apsw.Connection, tables: str) -> None:
+    """All of that index, and none of the jobs that are not in it."""
+    plan = planned(db, counted(tables, "phase", "live"))
+
+    assert [step for step in plan if is_walk(step)] == ["SCAN r USING INDEX detent_records_live"]
 
 
 def planned(db: apsw.Connection, sql: str) -> list[str]:

@@ -85,13 +85,13 @@ def create_file(path: str) -> None:
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         except FileExistsError:
-            _check_access(path)
+            check_access(path, os.R_OK | os.W_OK)
 
 
-def _check_access(path: str) -> None:
+def check_access(path: str, mode: int) -> None:
     if Path(path).is_dir():
         raise IsADirectoryError(EISDIR, "it is a folder", path)
-    if not os.access(path, os.R_OK | os.W_OK):
+    if not os.access(path, mode):
         raise PermissionError(EACCES, "it may not be read and written", path)
 
 

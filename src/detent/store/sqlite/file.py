@@ -7,7 +7,8 @@ import apsw
 
 from detent.errors import DetentError, StoreError
 from detent.store.clock import Clock, new_id
-from detent.store.sqlite import migrating, sharing
+from detent.store.query import Migration
+from detent.store.sqlite import inspecting, migrating, sharing
 from detent.store.sqlite.connection import Connection, Synchronous, create_file
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.desk import Outcome, Work
@@ -21,12 +22,18 @@ MEMORY = ":memory:"
 
 
 class File:
-    """`busy_s`: how long a write waits for its turn. A path of `:memory:` is a store that ends with its client."""
+    """`busy_s`: how long a write waits for its turn. A path of `:memory:` is a store that ends with its client.
 
-    def __init__(self, path: str, *, synchronous: Synchronous = "full", busy_s: float = 10.0) -> None:
+    `create`: whether a store is made where none is yet. Of one in memory there is none yet, whenever it is opened.
+    """
+
+    def __init__(
+        self, path: str, *, synchronous: Synchronous = "full", busy_s: float = 10.0, create: bool = True
+    ) -> None:
         self.is_memory = path == MEMORY
         # Where it really is: a program may change its folder, and one file may have several names.
         self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else str(Path(path).resolve())
+        self._create = create
         self._synchronous = synchronous
         self._busy_s = busy_s
         self._gate: Gate | None = None
@@ -39,6 +46,8 @@ class File:
     def open(self, now: int) -> None:
         sharing.check_library()
         is_unclean = False
+        if not self._create:
+            inspecting.check_there(MEMORY if self.is_memory else self.path, self.migrations())
         if not self.is_memory:
             create_file(self.path)
             with translated(self.path):
@@ -49,6 +58,10 @@ class File:
         except BaseException:
             self.close()
             raise
+
+    def migrations(self) -> list[Migration]:
+        """What the schema consists of, and which of it the file has. Nothing is opened, and nothing made."""
+        return list(migrating.migrations()) if self.is_memory else inspecting.migrations(self.path, self._busy_s)
 
     def close(self) -> None:
         """Nobody is at work any more. Whatever fails on the way, the file is left."""

@@ -1,64 +1,38 @@
-"""Listings: which statement and which filters answer a query, and the cursors that go on from a page."""
+"""Jobs that are asked for: which statement and which filters answer a query, and the cursors that go on from a page."""
 
 from bisect import bisect_right
-from collections import defaultdict
-from itertools import accumulate
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Any, Final
 
 from detent.kernel import Event, Job, Note
-from detent.store.query import NUMBER_MAX, Entry, EventQuery, JobQuery, Page, Story, number_of
-from detent.store.sqlite.rows import Row, event_of, note_of
+from detent.store.query import NUMBER_MAX, Counts, JobQuery, Page, Story, number_of
+from detent.store.sqlite.rows import event_of, note_of
 from detent.store.sqlite.session import Session
-from detent.store.sqlite.statements import SQL, with_filters
+from detent.store.sqlite.statements import SQL, counting, with_filters
 
-NEAR: Final = 10_000  # events
 EVENTS_MAX: Final = 10_000  # in a page of stories
 # What an index of the spec finds; the first that is asked for leads.
 _LINKS: Final = ("correlation_id", "parent_job_id", "workflow_id")
 
 
 def find(session: Session, query: JobQuery, limit: int, cursor: str | None) -> Page[Job]:
-    given = _given(query)
-    bindings = given | {"before": number_of(cursor, NUMBER_MAX), "limit": limit}
-    is_linked = any(name in given for name in _LINKS)
-    filters = [name for name in given if name != "tenant"]
-    if "outcome" in filters and query.outcome != "success":
-        filters[filters.index("outcome")] = "rare_outcome"
-    if _is_live(session, query):
-        filters.append("live")
-    rows = _select(session, "find_linked" if is_linked else "find", filters, bindings)
-    if query.correlation_id is not None:
-        rows += _select(session, "find_linked", _own(filters), bindings)
-        rows = sorted(rows, key=itemgetter(0), reverse=True)[:limit]
+    bindings = _given(query) | {"before": number_of(cursor, NUMBER_MAX), "limit": limit}
+    name = "find_linked" if _is_linked(query) else "find"
+    found = [session.connection.execute(with_filters(name, filters), bindings) for filters in _filters(session, query)]
+    rows = sorted(chain.from_iterable(found), key=itemgetter(0), reverse=True)[:limit]
     return _page([session.job_of(row) for row in rows], [row[0] for row in rows], limit)
 
 
-def events(session: Session, query: EventQuery, limit: int, cursor: str | None) -> Page[Entry]:
-    after, end = number_of(cursor), int(end_of_log(session))
-    name, by_index = _index_for(query, is_near=end - after <= NEAR)
-    given = _given(query)
-    filters = tuple(each for each in given if each not in by_index | {"tenant"})
-    times = {"at_from": query.at_from or 0, "at_until": NUMBER_MAX if query.at_until is None else query.at_until}
-    bindings = given | times | {"after": after, "limit": limit}
-    rows = session.connection.execute(with_filters(name, filters), bindings)
-    entries = [Entry(str(row[0]), event_of(row)) for row in rows]
-    # A page that is not full has looked at all there is.
-    return Page(entries, entries[-1].cursor if len(entries) == limit else str(max(end, after)))
-
-
-def _index_for(query: EventQuery, *, is_near: bool) -> tuple[str, set[str]]:
-    """The statement whose index finds the most, and the filters it has built in.
-
-    Near its end the log itself is short, and a reader that follows it is best served by walking along.
-    """
-    if query.job_id is not None:
-        return "events_of_job", {"job_id"}
-    if query.correlation_id is not None:
-        return "events_by_correlation", {"correlation_id"}
-    if query.type is not None and query.queue is None and query.kind is None and not is_near:
-        return "events_by_type", {"type", "at_from", "at_until"}
-    return "events", set()
+def count(session: Session, query: JobQuery, by: Sequence[str]) -> Counts:
+    tables = "links" if _is_linked(query) else "both" if _is_about_spec(query) else "records"
+    counts: Counter[tuple[str | None, ...]] = Counter()
+    for filters in _filters(session, query):
+        for number, *values in session.connection.execute(counting(tables, filters, tuple(by)), _given(query)):
+            counts[tuple(values)] += number
+    return dict(counts)
 
 
 def stories(session: Session, tenant: str | None, limit: int, cursor: str | None, job_id: str | None) -> Page[Story]:
@@ -103,10 +77,6 @@ def _told(session: Session, tenant: str | None, jobs: list[tuple[int, Job]]) -> 
     return [Story(job, logs[number], notes[number]) for number, job in jobs]
 
 
-def end_of_log(session: Session) -> str:
-    return str(session.connection.execute(SQL["end_of_log"])[0][0])
-
-
 def story(session: Session, job: Job, number: int) -> Story:
     connection = session.connection
     log = [event_of(row) for row in connection.execute(SQL["events_of"], (number,))]
@@ -114,8 +84,28 @@ def story(session: Session, job: Job, number: int) -> Story:
     return Story(job, log, notes)
 
 
-def _given(query: JobQuery | EventQuery) -> dict[str, Any]:
+def _filters(session: Session, query: JobQuery) -> list[tuple[str, ...]]:
+    """The blocks that say what was asked for. A correlation id is also that of the job whose own id it is."""
+    filters = [name for name in _given(query) if name != "tenant"]
+    if query.outcome is not None and query.outcome != "success":
+        filters[filters.index("outcome")] = "rare_outcome"
+    if _is_live(session, query):
+        filters.append("live")
+    asked = [filters] if query.correlation_id is None else [filters, _own(filters)]
+    return [tuple(f"find_{name}" for name in names) for names in asked]
+
+
+def _given(query: JobQuery) -> dict[str, Any]:
     return {name: value for name in query.__struct_fields__ if (value := getattr(query, name)) is not None}
+
+
+def _is_linked(query: JobQuery) -> bool:
+    return any(getattr(query, name) is not None for name in _LINKS)
+
+
+def _is_about_spec(query: JobQuery) -> bool:
+    """Whether it asks for what the record does not have."""
+    return query.topic is not None or query.dedupe_key is not None
 
 
 def _is_live(session: Session, query: JobQuery) -> bool:
@@ -129,10 +119,6 @@ def _is_live(session: Session, query: JobQuery) -> bool:
     known = session.definitions.known(session.connection)
     phases = {lifecycle.by_name[query.state].phase for lifecycle in known if query.state in lifecycle.by_name}
     return bool(phases) and "ended" not in phases
-
-
-def _select(session: Session, name: str, filters: list[str], bindings: dict[str, Any]) -> list[Row]:
-    return session.connection.execute(with_filters(name, tuple(f"find_{each}" for each in filters)), bindings)
 
 
 def _own(filters: list[str]) -> list[str]:

@@ -36,9 +36,7 @@ def join(path: str) -> tuple[Gate, bool]:
     """This process's gate of the file, and whether it was left unclean: open nowhere, yet with a log to recover."""
     identity = identity_of(path)
     with _lock:
-        if identity in _inherited:
-            raise forked(path)
-        refuse_second_library(path, identity)
+        check_safe(path, identity)
         gate = _gates.get(identity)
         is_unclean = False
         if gate is None:
@@ -48,6 +46,13 @@ def join(path: str) -> tuple[Gate, bool]:
             _watch()
         gate.users += 1
         return gate, is_unclean
+
+
+def check_safe(path: str, identity: Identity) -> None:
+    """Whether SQLite may touch the file in this process, if only to read it."""
+    if identity in _inherited:
+        raise forked(path)
+    refuse_second_library(path, identity)
 
 
 def forked(path: str) -> StoreError:

@@ -47,5 +47,15 @@ def say(names: tuple[str, ...]) -> str:
 
 
 @cache
-def with_filters(name: str, filters: tuple[str, ...]) -> str:
-    return SQL[name].replace("{filters}", " ".join(SQL[f"filter_{each}"] for each in filters))
+def with_filters(name: str, filters: tuple[str, ...], order: str = "asc") -> str:
+    filled = SQL[name].replace("{filters}", " ".join(SQL[f"filter_{each}"] for each in filters))
+    return filled.replace("{order}", order)
+
+
+def counting(tables: str, filters: tuple[str, ...], by: tuple[str, ...]) -> str:
+    """A count for each combination of these. Without any it is one number, also where nothing is found."""
+    values = "".join(f", {SQL[f'count_by_{each}']}" for each in by)
+    places = ", ".join(str(place) for place in range(2, len(by) + 2))
+    grouping = f"group by {places}" if by else ""
+    filled = with_filters("count", filters).replace("{tables}", SQL[f"counted_{tables}"])
+    return filled.replace("{values}", values).replace("{grouping}", grouping)

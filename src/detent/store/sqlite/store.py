@@ -10,9 +10,20 @@ from detent.lifecycle import Lifecycle
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.keeping import Keeping
 from detent.store.planning import plan, plan_claim, plan_due
-from detent.store.query import Entry, EventQuery, JobQuery, Page, Pruned, Retention, Story, number_of
+from detent.store.query import (
+    Counts,
+    Entry,
+    EventQuery,
+    JobQuery,
+    Migration,
+    Page,
+    Pruned,
+    Retention,
+    Story,
+    number_of,
+)
 from detent.store.request import ClaimRequest, Replies, Request
-from detent.store.sqlite import checking, finding, pruning
+from detent.store.sqlite import checking, finding, log, migrating, pruning
 from detent.store.sqlite.claiming import candidates
 from detent.store.sqlite.desk import Desk, not_open
 from detent.store.sqlite.file import File
@@ -56,6 +67,11 @@ class SqliteStore:
         self._writer = Desk("detent-writer", lambda group: self._file.write(group, self._clock))
         self._reader = Desk("detent-reader", self._file.read)
 
+    async def migrations(self) -> list[Migration]:
+        if self._writer is None:
+            return await in_thread(self._file.migrations)
+        return await self._read(lambda session: migrating.applied(session.connection.raw, self._file.path))
+
     async def close(self) -> None:
         writer, reader = self._writer, self._reader
         self._writer = self._reader = None
@@ -85,14 +101,20 @@ class SqliteStore:
     async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
         return await self._read(lambda session: finding.find(session, query, limit, cursor))
 
+    async def count(self, query: JobQuery, by: Sequence[str]) -> Counts:
+        return await self._read(lambda session: finding.count(session, query, by))
+
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
-        return await self._read(lambda session: finding.events(session, query, limit, cursor))
+        return await self._read(lambda session: log.events(session, query, limit, cursor))
+
+    async def recent(self, query: EventQuery, limit: int) -> Page[Entry]:
+        return await self._read(lambda session: log.recent(session, query, limit))
 
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         """A look at the end of the log costs microseconds, and sees other processes too: so it polls."""
         deadline = now_s() + timeout_s
         while True:
-            end = await self._read(finding.end_of_log)
+            end = await self._read(log.end_of_log)
             if (cursor is not None and int(end) > number_of(cursor)) or now_s() >= deadline:
                 return end
             await sleep(min(POLL_S, max(deadline - now_s(), 0)))
@@ -110,6 +132,9 @@ class SqliteStore:
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         return await self._write(lambda session: pruning.prune(session, tenant, retention, limit))
+
+    async def purge(self, tenant: str, job_ids: Sequence[str]) -> Pruned:
+        return await self._write(lambda session: pruning.purge(session, tenant, job_ids), size=len(job_ids))
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:

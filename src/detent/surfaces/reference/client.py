@@ -6,13 +6,18 @@ from typing import Any, Final, get_args, get_type_hints
 
 from detent.audit import Report, Violation
 from detent.client import Client, Codec, Event, Job, Note, connect
+from detent.client.awaiting import Awaiting
+from detent.client.dead_letters import DeadLetter, DeadLetters, LetterFilters
+from detent.client.explaining import Budget, Explaining, Explanation
 from detent.client.reads import EventFilters, JobFilters, Reads
+from detent.client.reasons import Reason
 from detent.client.replaying import Difference, Replay
 from detent.client.scope import Scoped, Who
 from detent.client.tree import Tree
 from detent.client.upkeep import Upkeep
 from detent.client.verbs import Verbs
 from detent.client.views import Field, Moment, OptionalMoment, View
+from detent.client.ways import Way
 from detent.store import Page, Pruned
 from detent.surfaces.reference.markdown import code, fence, page, section, table
 from detent.surfaces.reference.signatures import signature, type_name
@@ -20,8 +25,10 @@ from detent.surfaces.reference.signatures import signature, type_name
 Method = Callable[..., Any]
 _BATCH: Final = "_many"
 _VIEWS: Final = (Job, Event, Note)
-_ANSWERS: Final = (Page, Tree, Pruned, Report, Violation, Replay, Difference)
-_KEYWORDS: Final = (Who, JobFilters, EventFilters)
+_ANSWERS: Final = (
+    Page, Tree, Explanation, Reason, Way, Budget, DeadLetter, Pruned, Report, Violation, Replay, Difference,
+)  # fmt: skip
+_KEYWORDS: Final = (Who, JobFilters, EventFilters, LetterFilters)
 # Which class of the client holds what; a method is listed where it is written.
 _GROUPS: Final = {
     "Opening": "`async with connect(…)` opens and closes by itself.",
@@ -55,7 +62,7 @@ def public_methods() -> dict[str, Method]:
 def groups() -> dict[str, list[str]]:
     """Every public method under its heading, in the order of the code."""
     listed: dict[str, list[str]] = {name: [] for name in _GROUPS}
-    for home in (Scoped, Client, Verbs, Reads, Upkeep):
+    for home in (Scoped, Client, Verbs, Reads, Awaiting, Explaining, DeadLetters, Upkeep):
         for name in vars(home):
             if name in public_methods():
                 listed[_heading(home, name)].append(name)
@@ -65,6 +72,8 @@ def groups() -> dict[str, list[str]]:
 def _heading(home: type, name: str) -> str:
     if home in (Scoped, Client):
         return "Opening"
+    if home in (Awaiting, Explaining, DeadLetters):
+        return "Reads"
     return "Batches" if name.endswith(_BATCH) else home.__name__
 
 

@@ -37,6 +37,11 @@ def error_page() -> str:
             _codes(STORE_ERRORS),
         ),
         section("NotFound", "`not_found`: there is no such job or lifecycle in this tenant."),
+        section(
+            "WaitTimedOut",
+            "`wait_timed_out`: the job had not ended when the time to wait for it was over. It goes on. "
+            "It is a `TimeoutError`, too.",
+        ),
     )
 
 

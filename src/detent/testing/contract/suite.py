@@ -8,11 +8,14 @@ from detent.testing.contract.fences import Fences
 from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
 from detent.testing.contract.log import Log
+from detent.testing.contract.looking_back import LookingBack
+from detent.testing.contract.purging import Purging
 from detent.testing.contract.reconciling import Reconciling
 from detent.testing.contract.refusals import Refusals
 from detent.testing.contract.repeats import Repeats
 from detent.testing.contract.retention import Removal
 from detent.testing.contract.tailing import Tailing
+from detent.testing.contract.tallies import Tallies
 from detent.testing.contract.tenants import Tenants
 from detent.testing.contract.twins import Twins
 from detent.testing.contract.verdicts import Verdicts
@@ -36,8 +39,11 @@ class StoreContract(
     Versions,
     Tenants,
     Listings,
+    Tallies,
     Tailing,
+    LookingBack,
     Removal,
+    Purging,
     Wires,
 ):
     """What a store must do. Say in `make_store` which one; `receipts_s`, `verbose_s` and `notes_max` what it keeps."""

@@ -1,4 +1,4 @@
--- Listings of jobs, newest first. What is asked for is put together from the filters below.
+-- Listings of jobs, newest first, and counts. What is asked for is put together from the filters below.
 
 -- name: find
 {columns}
@@ -18,6 +18,42 @@ left join detent_contents c on c.job = j.job
 where j.tenant = :tenant and j.job < :before {filters}
 order by j.job desc
 limit :limit
+
+-- name: count
+-- How many, for each combination of the columns below that was asked for. No job is read whole.
+select count(*) {values}
+from {tables}
+where r.tenant = :tenant {filters}
+{grouping}
+
+-- name: counted_records
+-- The record alone, if it has all that is asked for: specs hold payloads, and are slow to go through.
+detent_records r
+
+-- name: counted_both
+detent_records r cross join detent_jobs j on j.job = r.job
+
+-- name: counted_links
+detent_jobs j cross join detent_records r on r.job = j.job and j.tenant = :tenant
+
+-- name: count_by_lifecycle
+-- All versions of a lifecycle together.
+(select l.name from detent_lifecycles l where l.lifecycle = r.lifecycle)
+
+-- name: count_by_state
+r.state
+
+-- name: count_by_phase
+r.phase
+
+-- name: count_by_outcome
+r.outcome
+
+-- name: count_by_queue
+r.queue
+
+-- name: count_by_kind
+r.kind
 
 -- name: filter_find_state
 and r.state = :state

@@ -7,6 +7,12 @@ where r.tenant = ? and r.outcome = ? and r.ended_at < ?
 order by r.ended_at
 limit ?
 
+-- name: ended_jobs
+-- Those of these jobs that have ended.
+select j.job from json_each(?2) k
+cross join detent_jobs j on j.tenant = ?1 and j.id = k.value
+cross join detent_records r on r.job = j.job and r.ended_at is not null
+
 -- name: remove_record
 delete from detent_records where job = ?
 

@@ -63,7 +63,7 @@ from detent_events e not indexed
 cross join detent_jobs j on j.job = e.job
 left join detent_event_details d on d.seq = e.seq
 where e.seq > :after and e.tenant = :tenant {filters}
-order by e.seq
+order by e.seq {order}
 limit :limit
 
 -- name: events_of_job
@@ -72,7 +72,7 @@ from detent_jobs j
 cross join detent_events e on e.job = j.job
 left join detent_event_details d on d.seq = e.seq
 where j.tenant = :tenant and j.id = :job_id and e.seq > :after {filters}
-order by e.seq
+order by e.seq {order}
 limit :limit
 
 -- name: events_by_correlation
@@ -88,7 +88,7 @@ from (
 cross join detent_events e on e.job = j.job
 left join detent_event_details d on d.seq = e.seq
 where e.seq > :after {filters}
-order by e.seq
+order by e.seq {order}
 limit :limit
 
 -- name: events_by_type
@@ -110,6 +110,9 @@ and j.id = :job_id
 -- name: filter_type
 and e.type = :type
 
+-- name: filter_verb
+and e.verb = :verb
+
 -- name: filter_correlation_id
 and coalesce(j.correlation_id, j.id) = :correlation_id
 
@@ -124,6 +127,10 @@ and e.at >= :at_from
 
 -- name: filter_at_until
 and e.at <= :at_until
+
+-- name: look_back
+-- The place before the newest so many events; nothing, if there are no more than these.
+select seq from detent_events order by seq desc limit 1 offset ?
 
 -- name: end_of_log
 select coalesce(max(seq), 0) from detent_events

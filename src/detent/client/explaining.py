@@ -1,0 +1,83 @@
+"""Why a job is where it is, and what would move it: read off its record, its log and the log of its queue."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from detent.client.arguments import check_text_name
+from detent.client.ends import ends_of
+from detent.client.moments import to_micros, to_moment
+from detent.client.reads import Reads
+from detent.client.reasons import Facts, Reason, reasons_of
+from detent.client.views import Event, Job
+from detent.client.ways import Way, ways_of
+from detent.store import EventQuery, JobQuery
+from detent.store.clock import host_clock
+
+RERUNS_MAX: Final = 100
+
+
+class Budget(Struct, frozen=True):
+    """What counts against a job, and how much of it is left. `attempts_left`: failures or crashes it may still have."""
+
+    failures: int
+    crashes: int
+    interruptions: int
+    attempts_max: int
+    crashes_max: int | None
+    attempts_left: int
+
+
+class Explanation(Struct, frozen=True):
+    """The first reason is the one that matters most. `ways` are the verbs that its state has, and when time asks."""
+
+    job: Job
+    at: datetime
+    reasons: list[Reason]
+    ways: list[Way]
+    budget: Budget
+
+
+class Explaining(Reads):
+    async def explain(self, job_id: str, *, now: datetime | None = None) -> Explanation:
+        """Why a job is where it is and what would move it, by what is on the record. `now` is this host's clock."""
+        check_text_name("job_id", job_id)
+        story = await self._story(job_id)
+        job = Job(story.job, self._codec)
+        at = to_moment(host_clock() if now is None else to_micros("now", now))
+        facts = await self._facts(job, [Event(event) for event in story.events], at)
+        reasons = ends_of(job, facts) if job.is_ended else reasons_of(job, facts)
+        return Explanation(job, at, reasons, ways_of(job, facts.lifecycle), _budget(job))
+
+    async def _facts(self, job: Job, events: list[Event], now: datetime) -> Facts:
+        lifecycle = await self.lifecycle(job.lifecycle, job.lifecycle_version)
+        asked = [event for event in events if event.verb == "request_cancel"]
+        facts = Facts(now, lifecycle, events[-1], asked[-1] if asked else None)
+        if job.phase == "ready":
+            facts.queue_claim, facts.looked_back_to = await self._last_claim(job.queue, None)
+            facts.kind_claim, _ = await self._last_claim(job.queue, job.kind)
+            facts.waiting = (await self._waiting(job.queue)).get((), 0)
+        if job.is_ended:
+            page = await self.find(parent_job_id=job.id, limit=RERUNS_MAX)
+            facts.reruns = [child.id for child in page if child.rerun_of == job.id]
+        return facts
+
+    async def _last_claim(self, queue: str, kind: str | None) -> tuple[Event | None, datetime | None]:
+        """The last claim, if the look back found one; and how far back it went, if not to the beginning."""
+        page = await self.store.recent(EventQuery(tenant=self.tenant, queue=queue, kind=kind, verb="claim"), 1)
+        if page.items or page.cursor is None:
+            return (Event(page.items[0].event) if page.items else None), None
+        beyond = await self.store.events(EventQuery(tenant=self.tenant), 1, page.cursor)
+        return None, to_moment(beyond.items[0].event.at) if beyond.items else None
+
+    async def _waiting(self, queue: str) -> dict[tuple[str | None, ...], int]:
+        return await self.store.count(JobQuery(tenant=self.tenant, queue=queue, phase="ready"), ())
+
+
+def _budget(job: Job) -> Budget:
+    retry = job.policy.retry
+    left = retry.max_attempts - job.failures - job.crashes
+    if retry.crashes_max is not None:
+        left = min(left, retry.max_attempts if job.crashes < retry.crashes_max else 0)
+    return Budget(job.failures, job.crashes, job.interruptions, retry.max_attempts, retry.crashes_max, max(left, 0))
