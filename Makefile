@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+DEMO_ARGS ?=
 BENCH_ARGS ?=
 CHAOS_ARGS ?=
 
@@ -31,8 +32,8 @@ $(READY): requirements/dev.txt pyproject.toml $$(shell tools/setup.sh ok $(ASKED
 broken-venv:
 
 .PHONY: demo
-demo: $(READY) ## run the demonstration
-	@$(BIN)/detent demo
+demo: $(READY) ## watch hundreds of jobs, and the proof (DEMO_ARGS="--jobs 1000")
+	@$(BIN)/detent demo $(DEMO_ARGS)
 
 .PHONY: test
 test: $(READY) ## run the tests (PYTEST_ARGS="-n 2 -k lease")
@@ -80,6 +81,7 @@ check: lint types layers docs-check requirements test ## all of the above, as CI
 .PHONY: bench
 bench: $(READY) ## measure the kernel and the store (BENCH_ARGS="--history 1000000")
 	@$(BIN)/python tools/bench_kernel.py
+	@env -u DETENT_URL $(BIN)/detent bench
 	@$(BIN)/python tools/bench_store.py $(BENCH_ARGS)
 
 .PHONY: chaos

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from detent import __version__
+from detent import __version__, connect
 from detent.lifecycle import from_toml
 from detent.lifecycle.describe import describe
 from detent.lifecycle.diagram import as_mermaid, as_text
@@ -102,6 +102,27 @@ def test_own_lifecycle_is_shown_and_drawn_from_its_file() -> None:
 
     assert json.loads(detent("lifecycle", "show", str(ARTICLE), "--json").stdout) == describe(article)
     assert detent("lifecycle", "diagram", str(ARTICLE)).stdout == as_text(article)
+
+
+def test_lifecycle_that_a_store_keeps_is_listed_shown_and_drawn_by_its_name(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    article = from_toml(ARTICLE.read_text(encoding="utf-8"))
+    with connect(url, lifecycles=[article]):
+        pass
+
+    assert [row["name"] for row in json.loads(detent("lifecycle", "list", "--url", url, "--json").stdout)] == [
+        *BUILT_IN,
+        "article",
+    ]
+    assert json.loads(detent("lifecycle", "show", "article", "--url", url, "--json").stdout) == describe(article)
+    assert detent("lifecycle", "diagram", "article", "--url", url).stdout == as_text(article)
+    assert "Did you mean 'article'?" in detent("lifecycle", "show", "artcle", "--url", url).stderr
+
+
+def test_store_that_was_named_and_is_not_there_is_not_found(tmp_path: Path) -> None:
+    result = detent("lifecycle", "list", "--url", f"sqlite:///{tmp_path}/nowhere.db")
+
+    assert (result.exit_code, result.stdout) == (3, "")
 
 
 def test_output_that_is_not_for_a_terminal_has_no_colour() -> None:

@@ -20,7 +20,13 @@ def test_one_page_is_written_per_lifecycle_with_an_index_the_errors_and_the_clie
     assert generate(tmp_path) == 0
 
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")}
-    assert written == {"client.md", "errors.md", "lifecycles/index.md", *(f"lifecycles/{name}.md" for name in BUILT_IN)}
+    assert written == {
+        "cli.md",
+        "client.md",
+        "errors.md",
+        "lifecycles/index.md",
+        *(f"lifecycles/{name}.md" for name in BUILT_IN),
+    }
 
 
 def test_pages_just_written_are_current(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

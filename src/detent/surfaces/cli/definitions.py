@@ -1,24 +1,46 @@
-"""Where the command line finds a lifecycle: among those that ship, or in a user's own file."""
+"""Where the command line finds a lifecycle: among those that ship, in a user's own file, or in a store."""
 
 from pathlib import Path
 from typing import Final
 
 import click
 
-from detent.errors import LifecycleError, NotFound
+from detent.client.scope import DEFAULT_TENANT
+from detent.errors import LifecycleError, NotFound, StoreError
 from detent.lifecycle import Lifecycle, from_toml
 from detent.lifecycles import BUILT_IN
 from detent.surfaces.cli.failure import Failure, Missing, guess, unsound
+from detent.surfaces.cli.opening import opened
 
 FILE_SUFFIX: Final = ".toml"
 
 
-def find(name: str) -> Lifecycle:
+def find(name: str, url: str | None = None) -> Lifecycle:
     if name.endswith(FILE_SUFFIX):
         return read(name)
-    if name not in BUILT_IN:
-        raise NotFound(f"there is no lifecycle '{name}'.{guess(name, BUILT_IN)} See: detent lifecycle list")
-    return BUILT_IN[name]
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    known = {each.name: each for each in known_at(url)}
+    if name not in known:
+        raise NotFound(f"there is no lifecycle '{name}'.{guess(name, known)} See: detent lifecycle list")
+    return known[name]
+
+
+def known_at(url: str | None) -> list[Lifecycle]:
+    """Those that ship, then those that a store keeps besides, the latest version of each. No store: none besides."""
+    return [*BUILT_IN.values(), *(each for each in _kept(url) if each.name not in BUILT_IN)]
+
+
+def _kept(url: str | None) -> list[Lifecycle]:
+    try:
+        with opened(url, DEFAULT_TENANT) as client:
+            kept = client.lifecycles()
+    except StoreError as error:
+        if error.code == "store_missing" and url is None:  # nobody said that there is one
+            return []
+        raise
+    latest = {each.name: each for each in sorted(kept, key=lambda each: each.version)}
+    return [latest[name] for name in sorted(latest)]
 
 
 def read(path: str) -> Lifecycle:

@@ -1,0 +1,108 @@
+"""`detent event`: the log of all jobs, as it grows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+from rich.text import Text
+
+from detent.client import Event, SyncClient
+from detent.lifecycle.words import VERBS
+from detent.store import Page
+from detent.store.query import PAGE_MAX
+from detent.surfaces.cli.command import Command, Group
+from detent.surfaces.cli.job.naming import complete_job
+from detent.surfaces.cli.job.telling import deed
+from detent.surfaces.cli.opening import opened
+from detent.surfaces.cli.options import JSON, Moment, Seconds, store_options
+from detent.surfaces.cli.output import Screen, clean, is_sized, say, show, write_line
+from detent.surfaces.cli.palette import style_of
+from detent.surfaces.cli.times import clock, day
+from detent.surfaces.shapes import EventShape, event_shape
+
+LAST = 10
+LAST_MAX = 1_000
+
+
+@click.group(cls=Group)
+def event() -> None:
+    """Follow the log of all jobs."""
+
+
+@event.command(cls=Command, example="detent event tail --queue ocr --json | jq .type", shape=EventShape, stream=True)
+@click.option(
+    "--last", type=click.IntRange(0, LAST_MAX), help="Begin with so many: 10, or with --since as many as 1000."
+)
+@click.option("--after", metavar="CURSOR", help="Begin after this place instead: the `cursor` of an event in JSON.")
+@click.option("--follow/--no-follow", default=True, show_default=True, help="Wait for more, until interrupted.")
+@click.option("--timeout", type=Seconds(), help="End when nothing has happened for this long: 30s, 5m.")
+@click.option("--job", "job_id", metavar="JOB", shell_complete=complete_job, help="Of this job.")
+@click.option("--type", help="Of this type, such as job_failed.")
+@click.option("--verb", type=click.Choice(VERBS), metavar="VERB", help="By this verb, such as claim.")
+@click.option("--queue", help="Of jobs in this queue.")
+@click.option("--kind", help="Of jobs of this kind.")
+@click.option("--correlation", "correlation_id", metavar="ID", help="With this correlation id.")
+@click.option("--since", "at_from", type=Moment(), help="Not older than: 15m ago, or a time.")
+@store_options
+@JSON
+def tail(
+    url: str | None, tenant: str, as_json: bool, last: int | None, after: str | None, follow: bool,
+    timeout: float | None, **filters: Any,
+) -> None:  # fmt: skip
+    """Print events as they are committed, each once, in the order of the log. Times are UTC."""
+    asked = {name: value for name, value in filters.items() if value is not None}
+    if last is None:
+        last = LAST_MAX if "at_from" in asked else LAST
+    with opened(url, tenant) as client:
+        before = _before(client, last, after, asked)
+        lines = Lines(client)
+        try:
+            for each in _onwards(client, before, timeout, asked) if follow else _there(client, before, asked):
+                write_line(event_shape(each)) if as_json else lines.write(each)
+                if Screen.is_gone:
+                    return
+        except KeyboardInterrupt:  # the ordinary way to stop it
+            return
+
+
+def _before(client: SyncClient, last: int, after: str | None, asked: dict[str, Any]) -> Page[Event]:
+    """What to begin with, and the cursor that what follows goes on from, so that nothing is lost or doubled."""
+    if after is not None:
+        return Page([], after)
+    end = client.end()  # before the look back, so that nothing comes between the two
+    found = client.recent(limit=last, **asked).items if last else []
+    return Page(found, found[-1].cursor if found else end)
+
+
+def _there(client: SyncClient, page: Page[Event], asked: dict[str, Any]) -> Iterator[Event]:
+    """What there is, to the end of the log."""
+    yield from page
+    while len(page := client.events(limit=PAGE_MAX, cursor=page.cursor, **asked)):
+        yield from page
+
+
+def _onwards(client: SyncClient, page: Page[Event], timeout: float | None, asked: dict[str, Any]) -> Iterator[Event]:
+    """What there is, and what comes."""
+    yield from page
+    yield from client.tail(after=page.cursor, timeout_s=timeout, **asked)
+
+
+class Lines:
+    """An event in a line: when, which job, where it went, what was done, by whom and why."""
+
+    def __init__(self, client: SyncClient) -> None:
+        self._states = {state.name: state for each in client.lifecycles() for state in each.states}
+        self._day = ""
+
+    def write(self, event: Event) -> None:
+        if day(event.at) != self._day:  # the last events of a quiet store may be of another day than today
+            self._day = day(event.at)
+            say(self._day, style="dim")
+        state = self._states.get(event.to_state)
+        style = "" if state is None else style_of(state.phase, state.outcome)
+        why = f"  {clean(event.cause)}" if event.cause else ""
+        line = Text.assemble(
+            Text(clock(event.at), style="dim"), "  ", Text(clean(event.job_id), style="cyan"), "  ",
+            Text(clean(event.to_state), style=style), "  ", clean(deed(event)), Text(why, style="dim"),
+        )  # fmt: skip
+        show(line, is_wrapped=is_sized())

@@ -1,0 +1,135 @@
+"""From events and notes to sentences: what a job's story reads like."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, Final
+
+from msgspec import Struct
+
+from detent.client import Event, Note
+from detent.client.moments import to_moment
+from detent.errors import REFUSALS
+from detent.surfaces.cli.times import between, clock, span
+
+# What a verb is in a story; the event's own type is told where it adds something.
+_DEEDS: Final = {
+    "enqueue": "enqueued by {actor}",
+    "submit": "submitted by {actor}",
+    "schedule": "judged by {actor}",
+    "approve": "approved by {actor}",
+    "deny": "denied by {actor}",
+    "claim": "claimed by {actor}, attempt {attempt}",
+    "start": "started by {actor}",
+    "renew": "heartbeat from {actor}",
+    "complete": "completed by {actor}",
+    "fail": "failed, as {actor} reports",
+    "retry": "sent round again: attempt {attempt} failed, as {actor} reports",
+    "release": "given back by {actor}",
+    "stall": "set aside by {actor}",
+    "requeue": "put back into its queue by {actor}",
+    "expire": "taken back by {actor}: the lease of attempt {attempt} was over",
+    "time_out": "out of time, as {actor} found",
+    "request_cancel": "asked to stop by {actor}",
+    "cancel": "cancelled by {actor}",
+    "dead_letter": "set aside as a dead letter by {actor}",
+}
+_TROUBLE: Final = frozenset({"fail", "retry", "expire", "time_out", "stall", "deny", "dead_letter"})
+
+
+class Entry(Struct, frozen=True):
+    """A line of the story. `state` is where the job went; None: it went nowhere, something was said."""
+
+    at: datetime
+    rev: int
+    state: str | None
+    what: str
+    why: str = ""
+    is_trouble: bool = False
+
+
+def told(events: Iterable[Event], notes: Iterable[Note]) -> list[Entry]:
+    """In order; heartbeats that follow one another are told as one."""
+    entries = [*_moves(events), *map(_said, notes)]
+    return sorted(entries, key=lambda entry: (entry.at, entry.rev, entry.state is None))  # a note follows its revision
+
+
+def _moves(events: Iterable[Event]) -> Iterator[Entry]:
+    beats: list[Event] = []
+    for event in events:
+        if event.verb == "renew" and (not beats or beats[-1].actor == event.actor):
+            beats.append(event)
+            continue
+        yield from _beats(beats)
+        beats = [event] if event.verb == "renew" else []
+        if not beats:
+            yield _move(event)
+    yield from _beats(beats)
+
+
+def _beats(beats: list[Event]) -> Iterator[Entry]:
+    if len(beats) == 1:
+        yield _move(beats[0])
+    elif beats:
+        first, last = beats[0], beats[-1]
+        what = f"{len(beats)} heartbeats from {last.actor} in {between(first.at, last.at)}"
+        said = [why for beat in beats if (why := _why(beat))]
+        yield Entry(last.at, last.rev, last.to_state, what, said[-1] if said else "")
+
+
+def _move(event: Event) -> Entry:
+    return Entry(event.at, event.rev, event.to_state, deed(event), _why(event), event.verb in _TROUBLE)
+
+
+def deed(event: Event) -> str:
+    """What was done and by whom, such as `claimed by w1, attempt 2, lease until 02:10:42.120`."""
+    text = _DEEDS[event.verb].format(actor=event.actor, attempt=event.attempt)
+    return f"{text}{_addition(event)}"
+
+
+def _addition(event: Event) -> str:
+    said, changes = event.payload or {}, event.changes
+    if event.verb == "enqueue":
+        return f" as {said['kind']} in queue {said['queue']}" if "kind" in said else ""
+    if event.verb == "claim" and changes.get("lease_expires_at"):
+        return f", lease until {clock(to_moment(changes['lease_expires_at']))}"
+    if event.verb in ("retry", "expire", "time_out", "release") and changes.get("due_at"):
+        wait_s = (to_moment(changes["due_at"]) - event.at).total_seconds()
+        return f"; due again {'at once' if wait_s <= 0 else f'in {span(wait_s)}'}"
+    if event.verb == "request_cancel" and changes.get("cancel_by"):
+        return f", until {clock(to_moment(changes['cancel_by']))}"
+    return f" after {span(said['execution_ms'] / 1_000)}" if said.get("execution_ms") is not None else ""
+
+
+def _why(event: Event) -> str:
+    said = event.payload or {}
+    if event.verb == "renew" and "fraction" in said:
+        return _progress(said)
+    return event.cause or ""
+
+
+def _said(note: Note) -> Entry:
+    said = note.payload
+    match note.kind:
+        case "progress":
+            return Entry(note.at, note.rev, None, f"progress from {note.actor}", _progress(said))
+        case "late_result":
+            what = f"'{said['verb']}' from {note.actor}{_of_attempt(said)} came too late, and was refused"
+            return Entry(note.at, note.rev, None, what, _refusal(said["refused"]), is_trouble=True)
+        case "amendment":
+            what = f"'{said['verb']}' from {note.actor}{_of_attempt(said)} came late, and is kept beside the result"
+            return Entry(note.at, note.rev, None, what)
+        case _:
+            return Entry(note.at, note.rev, None, f"undone by job {note.actor}")
+
+
+def _of_attempt(said: dict[str, Any]) -> str:
+    return "" if said.get("attempt") is None else f" for attempt {said['attempt']}"
+
+
+def _refusal(code: str) -> str:
+    """What the code means, without the advice, which was for the worker."""
+    return f"{code}: {REFUSALS[code].partition(';')[0]}"
+
+
+def _progress(said: dict[str, Any]) -> str:
+    return f"{said['fraction']:.0%} {said.get('message', '')}".rstrip()

@@ -1,0 +1,78 @@
+"""Times as people say them: `3 min ago`, `in 12 s`, `1.4 s`; and as they write them: `90s`, `15m`, `2h`, `7d`."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_WRITTEN: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*(ms|s|m|h|d|w)?")
+_SPOKEN: Final = ((172_800, 86_400, "days"), (7_200, 3_600, "h"), (120, 60, "min"))
+
+
+def span(seconds: float) -> str:
+    """About how long: one unit, two digits that matter."""
+    if seconds < 0:
+        return f"-{span(-seconds)}"
+    for least, unit, name in _SPOKEN:
+        if seconds >= least:
+            return f"{seconds / unit:.0f} {name}"
+    if seconds >= 10:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds * 1_000:.0f} ms"
+
+
+def relative(moment: datetime | None, now: datetime) -> str:
+    """`3 min ago` or `in 12 s`; nothing for no moment."""
+    if moment is None:
+        return ""
+    seconds = (moment - now).total_seconds()
+    return f"in {span(seconds)}" if seconds > 0 else f"{span(abs(seconds))} ago"
+
+
+def between(start: datetime, end: datetime) -> str:
+    return span((end - start).total_seconds())
+
+
+def clock(moment: datetime) -> str:
+    """The time of day in UTC, to the millisecond."""
+    return f"{moment.astimezone(UTC):%H:%M:%S}.{moment.microsecond // 1_000:03d}"
+
+
+def day(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d}"
+
+
+def moment(when: datetime, now: datetime) -> str:
+    """The time of day, with the day where it is another one than today."""
+    return f"{clock(when)} UTC" if day(when) == day(now) else full(when)
+
+
+def full(moment: datetime) -> str:
+    return f"{day(moment)} {clock(moment)} UTC"
+
+
+def seconds_of(written: str) -> float | None:
+    """`90`, `90s`, `15m`, `1.5h`, `7d`, `250ms`: seconds. None: it is not written like that."""
+    match = _WRITTEN.fullmatch(written.strip())
+    if match is None:
+        return None
+    number, unit = float(match[1]), match[2] or "s"
+    return number / 1_000 if unit == "ms" else number * _UNITS[unit]
+
+
+def moment_of(written: str, now: datetime) -> datetime | None:
+    """A moment in ISO 8601 (without a zone: UTC), or how long ago. None: it is neither."""
+    ago_s = seconds_of(written)
+    try:
+        return instant_of(written) if ago_s is None else now - timedelta(seconds=ago_s)
+    except OverflowError:  # before the first year there is
+        return None
+
+
+def instant_of(written: str) -> datetime | None:
+    """A moment in ISO 8601 (without a zone: UTC). None: it is none."""
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

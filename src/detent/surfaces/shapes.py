@@ -1,0 +1,172 @@
+"""What is said of jobs to programs: the JSON of the command line. A shape is a struct; the reference has its fields."""
+
+from datetime import datetime
+from typing import Any, Final
+
+from msgspec import Struct, structs
+
+from detent.client import Event, Job, Note
+from detent.client.tree import Tree
+from detent.client.views import View
+from detent.errors import InvalidArgument
+from detent.kernel import Error
+from detent.kernel.job import Progress
+from detent.lifecycle import Policy
+
+VALUES: Final = ("payload", "result", "checkpoint")
+
+
+class JobShape(Struct, frozen=True, kw_only=True):
+    """A job as it is. What a codec of your own sealed is null, and named in `unreadable`."""
+
+    id: str
+    kind: str
+    lifecycle: str
+    lifecycle_version: int
+    state: str
+    phase: str
+    outcome: str | None
+    rev: int
+    attempt: int
+    tenant: str
+    queue: str
+    priority: int
+    owner: str | None
+    lease_s: float | None
+    lease_expires_at: datetime | None
+    heartbeat_by: datetime | None
+    last_owner: str | None
+    last_lease_expires_at: datetime | None
+    run_at: datetime | None
+    due_at: datetime | None
+    claim_at: datetime | None
+    wake_at: datetime | None
+    deadline_at: datetime | None
+    cancel_by: datetime | None
+    payload: Any
+    result: Any
+    result_ptr: str | None
+    error: Error | None
+    last_error: Error | None
+    checkpoint: Any
+    progress: Progress | None
+    failures: int
+    crashes: int
+    interruptions: int
+    retries: int
+    verdict: str | None
+    rule: str | None
+    dedupe_key: str | None
+    correlation_id: str
+    trace_id: str | None
+    parent_job_id: str | None
+    rerun_of: str | None
+    workflow_id: str | None
+    step_index: int | None
+    topic: str | None
+    context_ptr: str | None
+    adapter_id: str | None
+    env: dict[str, str]
+    policy: Policy
+    created_at: datetime
+    updated_at: datetime
+    claimed_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    unreadable: list[str]
+
+
+class AnsweredShape(JobShape, frozen=True, kw_only=True):
+    """A job that a command made or moved. `answer`: `applied`; `repeat` of a request that was carried out before;
+    `duplicate`, the live job of the dedupe key; `unchanged`, it was so already."""
+
+    answer: str
+
+
+class EventShape(Struct, frozen=True, kw_only=True):
+    """One mutation of a job. `changes` are the columns it set; `cursor` is its place in the log, where it is known."""
+
+    id: str
+    job_id: str
+    rev: int
+    type: str
+    verb: str
+    from_state: str | None
+    to_state: str
+    at: datetime
+    actor: str
+    role: str
+    worker: str | None
+    attempt: int
+    request_id: str | None
+    correlation_id: str
+    trace_id: str | None
+    cause: str | None
+    changes: dict[str, Any]
+    payload: dict[str, Any] | None
+    version: int
+    tenant: str
+    cursor: str | None
+
+
+class NoteShape(Struct, frozen=True, kw_only=True):
+    """Something said of a job without moving it: a late result, an amendment, a compensation, progress."""
+
+    job_id: str
+    rev: int
+    kind: str
+    type: str
+    at: datetime
+    actor: str
+    payload: dict[str, Any]
+    tenant: str
+
+
+class BranchShape(Struct, frozen=True, kw_only=True):
+    """A job of a tree. Children follow their parent, one deeper; the first of all has depth 0."""
+
+    depth: int
+    job: JobShape
+
+
+def job_shape(job: Job) -> JobShape:
+    unreadable: list[str] = []
+    values = {name: _value(job, name, unreadable) for name in VALUES}
+    others = _fields(job, JobShape, leave_out=(*VALUES, "unreadable"))
+    return JobShape(**others, **values, unreadable=unreadable)
+
+
+def answered_shape(job: Job) -> AnsweredShape:
+    return AnsweredShape(**structs.asdict(job_shape(job)), answer=job.answer)
+
+
+def event_shape(event: Event) -> EventShape:
+    return EventShape(**_fields(event, EventShape))
+
+
+def note_shape(note: Note) -> NoteShape:
+    said = {name: _text(value) for name, value in note.payload.items()}
+    return NoteShape(**_fields(note, NoteShape, leave_out=("payload",)), payload=said)
+
+
+def tree_shape(tree: Tree) -> list[BranchShape]:
+    return [BranchShape(depth=depth, job=job_shape(job)) for depth, job in tree.walk()]
+
+
+def _fields(view: View, shape: type[Struct], leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in shape.__struct_fields__ if name not in leave_out}
+
+
+def _value(job: Job, name: str, unreadable: list[str]) -> Any:
+    try:
+        return getattr(job, name)
+    except InvalidArgument as error:
+        if error.code != "value_unreadable":
+            raise
+        unreadable.append(name)
+        return None
+
+
+def _text(value: Any) -> Any:
+    """A note keeps what a late worker sent as bytes, and perhaps not all of them."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

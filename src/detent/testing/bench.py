@@ -1,0 +1,119 @@
+"""What the embedded store costs beside plain apsw on the same tables (`detent.testing.raw`).
+
+Both live the same lives, a pair at a time, one right after the other, so that a busy machine slows both. A figure is
+the median over the pairs: of enqueues, of claims, and of full lives.
+"""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Final
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from detent.client import SyncClient, connect
+from detent.store.sqlite.connection import Synchronous
+from detent.testing.raw import KIND, WORKER, Raw
+
+PAIRS: Final = 15
+BATCH: Final = 100
+STEPS: Final = ("enqueue", "claim", "full life")
+JOBS: Final = 500  # at least so many in one measurement, unless that takes too many batches
+BATCHES_MAX: Final = 40
+
+Taken = tuple[float, float, float]  # seconds, for each of STEPS
+
+
+class Figure(Struct, frozen=True, kw_only=True):
+    """Jobs a second, in batches of so many. `ratio` is the median of detent's speed over raw's in each pair."""
+
+    what: str
+    batch: int
+    detent_per_s: int
+    raw_per_s: int
+    ratio: float
+
+
+def measure(
+    folder: Path,
+    batch: int,
+    *,
+    pairs: int = PAIRS,
+    synchronous: Synchronous = "full",
+    on_pair: Callable[[], object] = lambda: None,
+) -> list[Figure]:
+    """A figure for each step, in two files that are made in the folder and stay there."""
+    live = live_alone if batch == 1 else live_together
+    taken = []
+    with (
+        closing(Raw(str(folder / f"raw-{batch}.db"), synchronous=synchronous)) as raw,
+        connect(address(folder / f"detent-{batch}.db"), synchronous=synchronous) as client,
+    ):
+        for _ in range(pairs + 1):
+            taken.append((_often(lambda: _raw(raw, batch), batch), _often(lambda: live(client, batch), batch)))
+            on_pair()
+    return _figures(taken[1:], batch)  # the first pair warms up
+
+
+def live_together(client: SyncClient, batch: int) -> Taken:
+    """So many full lives, in one call for each verb."""
+    began = perf_counter()
+    client.enqueue_many([{"kind": KIND, "payload": {}} for _ in range(batch)])
+    enqueued = perf_counter()
+    jobs = client.claim(worker=WORKER, kinds=[KIND], limit=batch)
+    claimed = perf_counter()
+    fences = [{"job_id": job.id, "worker": WORKER, "attempt": job.attempt} for job in jobs]
+    client.start_many(fences)
+    client.complete_many(fences)
+    return enqueued - began, claimed - enqueued, perf_counter() - began
+
+
+def live_alone(client: SyncClient, batch: int = 1) -> Taken:
+    """One full life, by the verbs for a single job."""
+    assert batch == 1, "of several, use live_together"
+    began = perf_counter()
+    client.enqueue(KIND, {})
+    enqueued = perf_counter()
+    (job,) = client.claim(worker=WORKER, kinds=[KIND])
+    claimed = perf_counter()
+    client.start(job.id, worker=WORKER, attempt=job.attempt)
+    client.complete(job.id, worker=WORKER, attempt=job.attempt)
+    return enqueued - began, claimed - enqueued, perf_counter() - began
+
+
+def address(path: Path) -> str:
+    return f"sqlite:///{quote(str(path.resolve()))}"
+
+
+def _raw(raw: Raw, batch: int) -> Taken:
+    began = perf_counter()
+    raw.enqueue(batch)
+    enqueued = perf_counter()
+    numbers = raw.claim(batch)
+    claimed = perf_counter()
+    raw.complete(numbers, raw.start(numbers))
+    return enqueued - began, claimed - enqueued, perf_counter() - began
+
+
+def _often(live: Callable[[], Taken], batch: int) -> Taken:
+    """Seconds per job: the mean of one measurement."""
+    times = max(1, min(BATCHES_MAX, JOBS // batch))
+    taken = [live() for _ in range(times)]
+    enqueues, claims, lives = (sum(each) / (times * batch) for each in zip(*taken, strict=True))
+    return enqueues, claims, lives
+
+
+def _figures(pairs: list[tuple[Taken, Taken]], batch: int) -> list[Figure]:
+    return [
+        Figure(
+            what=what,
+            batch=batch,
+            detent_per_s=round(1 / median(ours[step] for _, ours in pairs)),
+            raw_per_s=round(1 / median(theirs[step] for theirs, _ in pairs)),
+            ratio=round(median(theirs[step] / ours[step] for theirs, ours in pairs), 3),
+        )
+        for step, what in enumerate(STEPS)
+    ]

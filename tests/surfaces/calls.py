@@ -1,0 +1,80 @@
+"""A call of every command there is, and a store in which each of them has something to do."""
+
+from typing import Final
+
+import pytest
+
+from detent.client import SyncClient
+from detent.surfaces.cli.command import Command
+from tests.surfaces.running import ARTICLE, Path_, Site, bury, commands, run_one, succeed
+
+LEAVES: Final[dict[Path_, Command]] = {path: each for path, each in commands() if isinstance(each, Command)}
+# Those take seconds and have tests of their own; what holds without running them holds for them too.
+SLOW: Final = {("demo",), ("bench",), ("lifecycle", "explore")}
+CALLS: Final[dict[Path_, tuple[str, ...]]] = {
+    ("enqueue",): ("scan", '{"page": 1}'),
+    ("job", "list"): (),
+    ("job", "count"): (),
+    ("job", "show"): ("run",),
+    ("job", "explain"): ("run",),
+    ("job", "history"): ("run",),
+    ("job", "notes"): ("run",),
+    ("job", "tree"): ("run",),
+    ("job", "wait"): ("done",),
+    ("job", "cancel"): ("run",),
+    ("job", "rerun"): ("done",),
+    ("job", "requeue"): ("stalled",),
+    ("job", "submit"): ("draft",),
+    ("job", "approve"): ("hold",),
+    ("job", "deny"): ("hold",),
+    ("dlq", "list"): (),
+    ("dlq", "show"): ("dead",),
+    ("dlq", "redrive"): ("dead",),
+    ("dlq", "purge"): ("dead", "--yes"),
+    ("event", "tail"): ("--no-follow",),
+    ("lifecycle", "list"): (),
+    ("lifecycle", "show"): ("standard",),
+    ("lifecycle", "diagram"): ("standard",),
+    ("lifecycle", "check"): (str(ARTICLE),),
+    ("verify",): (),
+    ("replay",): (),
+    ("reconcile",): ("--once",),
+    ("migrate",): (),
+    ("prune",): ("--dry-run",),
+    ("completion",): ("bash",),
+}
+QUICK: Final = [path for path in LEAVES if path not in SLOW]
+# Those that open a store, and those of them that make one where there is none.
+STORELESS: Final = {("completion",), ("demo",), ("bench",)}
+OPENING: Final = [path for path in LEAVES if path not in STORELESS and path[0] != "lifecycle"]
+MAKING: Final = {("enqueue",), ("migrate",)}
+# What they do concerns every tenant alike.
+FOR_ALL: Final = {("migrate",), ("reconcile",)}
+FOR_ALL_UNLESS_ASKED: Final = {("verify",)}
+# Those that have a shape of their own, which no terminal may break.
+UNWRAPPED: Final = {("completion",), ("lifecycle", "diagram")}
+
+every = pytest.mark.parametrize("path", [*LEAVES], ids=" ".join)
+every_quick = pytest.mark.parametrize("path", QUICK, ids=" ".join)
+
+
+def fill(site: Site) -> None:
+    with site.client() as client:
+        _end_some(client)
+        _park_some(client)
+        run_one(client, "run")
+        client.progress("run", 0.5, "half", worker="w1", attempt=1)
+
+
+def _end_some(client: SyncClient) -> None:
+    succeed(client, "done", {"text": "a long result " * 20})
+    bury(client, "dead", error={"type": "TransientError", "message": "a long message " * 20})
+
+
+def _park_some(client: SyncClient) -> None:
+    client.enqueue("scan", job_id="draft", lifecycle="document")
+    client.enqueue("scan", job_id="hold", lifecycle="dispatch")
+    client.schedule("hold", verdict="hold", rule="big-orders")
+    client.enqueue("scan", job_id="stalled", lifecycle="contract", queue="other")
+    (job,) = client.claim(worker="w1", queues=["other"])
+    client.stall("stalled", worker="w1", expected_rev=job.rev)

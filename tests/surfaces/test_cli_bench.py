@@ -1,0 +1,135 @@
+"""`detent bench`: its figures, where it measures, and what it leaves behind: nothing."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+
+from detent.client import connect
+from tests.surfaces.shelf import COLUMNS, detent, succeed, url_of, widest
+
+QUICK = ("--pairs", "1", "--batch", "10")
+
+
+def wait_for(is_there: Callable[[], bool]) -> None:
+    """Another process says nothing; its files do."""
+    deadline_s = monotonic() + 30
+    while not is_there():
+        assert monotonic() < deadline_s
+        sleep(0.01)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_each_step_is_measured_in_batches_and_one_at_a_time() -> None:
+    result = detent("bench", *QUICK)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = [line.rsplit(maxsplit=4) for line in result.stdout.splitlines()[2:8]]
+    assert [(what, batch) for what, batch, *_ in rows] == [
+        ("enqueue", "10"),
+        ("claim", "10"),
+        ("full life", "10"),
+        ("enqueue", "1"),
+        ("claim", "1"),
+        ("full life", "1"),
+    ]
+    assert all(0 < float(ratio) < 10 for *_, ratio in rows)
+    assert "Medians of 1 pair in" in result.stdout
+    assert widest(result.stdout) <= COLUMNS
+
+
+def test_json_has_figures_with_their_ratio_to_raw(tmp_path: Path) -> None:
+    shown = json.loads(detent("bench", *QUICK, "--url", url_of(tmp_path / "jobs.db"), "--json").stdout)
+
+    assert (shown["place"], shown["synchronous"], shown["pairs"]) == (str(tmp_path), "full", 1)
+    assert shown["took_s"] > 0
+    assert list(shown["figures"][0]) == ["what", "batch", "detent_per_s", "raw_per_s", "ratio"]
+    for figure in shown["figures"]:
+        assert figure["ratio"] == pytest.approx(figure["detent_per_s"] / figure["raw_per_s"], rel=0.05)
+
+
+def test_batch_of_one_is_measured_once() -> None:
+    shown = json.loads(detent("bench", "--pairs", "1", "--batch", "1", "--json").stdout)
+
+    assert [figure["batch"] for figure in shown["figures"]] == [1, 1, 1]
+
+
+def test_store_at_the_address_is_not_touched_and_nothing_is_left(tmp_path: Path) -> None:
+    with connect(url_of(tmp_path / "jobs.db")) as client:
+        succeed(client, "42")
+    before = files(tmp_path)
+
+    result = detent("bench", *QUICK, "--url", url_of(tmp_path / "jobs.db"))
+
+    assert result.exit_code == 0
+    assert files(tmp_path) == before
+
+
+def test_store_at_the_address_is_not_made(tmp_path: Path) -> None:
+    detent("bench", *QUICK, "--url", url_of(tmp_path / "jobs.db"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_is_left_by_one_that_was_interrupted(tmp_path: Path, how: signal.Signals) -> None:
+    command = [sys.executable, "-m", "detent", "bench", "--pairs", "1000", "--url", url_of(tmp_path / "jobs.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for(lambda: any(tmp_path.rglob("detent-100.db-wal")))
+            process.send_signal(how)
+            shown, said = process.communicate(timeout=30)
+        finally:
+            process.kill()
+
+    assert (process.returncode, shown, said.strip()) == (130, "", "interrupted")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_durability_in_the_address_is_what_is_measured(tmp_path: Path) -> None:
+    result = detent("bench", *QUICK, "--url", f"{url_of(tmp_path / 'jobs.db')}?synchronous=normal")
+
+    assert "not synced at every commit" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "said"),
+    [
+        ("postgresql://db/jobs", 1, "names a store 'postgresql' that this program does not have"),
+        ("jobs.db", 1, "names a store ''"),
+        ("sqlite:///:memory:", 1, "only a disk can be measured"),
+        ("sqlite:////nowhere/jobs.db", 3, "there is no folder '/nowhere'"),
+    ],
+)
+def test_address_that_cannot_be_measured_is_an_error(url: str, code: int, said: str) -> None:
+    result = detent("bench", *QUICK, "--url", url)
+
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert said in result.stderr
+
+
+def test_error_is_json_if_json_was_asked_for() -> None:
+    result = detent("bench", "--url", "postgresql://db/jobs", "--json")
+
+    assert json.loads(result.stderr)["error"]["code"] == "bad_url"
+
+
+@pytest.mark.parametrize("arguments", [("--batch", "0"), ("--batch", "1001"), ("--pairs", "0")])
+def test_bounds_are_wrong_usage(arguments: tuple[str, ...]) -> None:
+    assert detent("bench", *arguments).exit_code == 2
+
+
+def test_help_says_that_the_store_is_not_touched() -> None:
+    shown = " ".join(detent("bench", "--help", columns=80).stdout.split())
+
+    assert "Measure how many jobs a second this machine can do." in shown
+    assert "The store at URL is not touched" in shown
+    assert "detent bench --url sqlite:////srv/jobs.db" in shown

@@ -1,0 +1,188 @@
+"""`detent job show` and `job notes`: what is known of one job, and what was said of it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from detent import Codec
+from detent.errors import Refused
+from detent.surfaces.shapes import JobShape, NoteShape
+from tests.surfaces.running import NOTHING, Env, Site, fail, refused, refused_in_json, run_one, succeed
+
+
+def turned(plain: bytes) -> bytes:
+    return bytes(byte ^ 0x5A for byte in plain)
+
+
+def facts(site: Site, job_id: str, env: Env = NOTHING) -> dict[str, str]:
+    """What is shown, by its name; a fact may take several lines."""
+    known: dict[str, str] = {}
+    name = ""
+    for line in site.shown("job", "show", job_id, env=env).partition("\n\n")[0].splitlines():
+        begun, _, rest = line.partition("  ")  # a name has single blanks, and a line that goes on has none
+        name = begun or name
+        known[name] = f"{known.get(name, '')} {rest.strip()}".strip()
+    return known
+
+
+def test_running_job_is_shown_with_its_owner_and_its_times(site: Site) -> None:
+    with site.client() as client:
+        run_one(client, "42")
+        client.renew(
+            "42", worker="w1", attempt=1, checkpoint={"page": 2}, progress={"fraction": 0.4, "message": "p. 2"}
+        )
+
+    known = facts(site, "42")
+
+    assert known["state"] == "running  (active)"
+    assert known["kind"] == "scan, on lifecycle standard v1"
+    assert known["attempt"] == "1, revision 4"
+    assert known["owner"].startswith("w1, end of its lease: in ")
+    assert (known["checkpoint"], known["progress"]) == ('{"page":2}', "40% p. 2")
+    assert known["started"].endswith("ago")
+    assert known.keys() >= {"created", "claimed"}
+
+
+def test_ended_job_is_shown_with_its_result(site: Site) -> None:
+    with site.client() as client:
+        succeed(client, "42", {"text": "…"})
+
+    known = facts(site, "42")
+
+    assert (known["state"], known["result"], known["last owner"]) == ("succeeded  (ended)", '{"text":"…"}', "w1")
+    assert "owner" not in known
+
+
+def test_failed_job_is_shown_with_its_error_and_what_was_lost(site: Site) -> None:
+    with site.client() as client:
+        fail(client, "42")
+
+    known = facts(site, "42")
+
+    assert (known["error"], known["lost"]) == ("PermanentError: no such page (stage exec)", "1 failure")
+
+
+def test_links_and_keys_are_shown_where_there_are_any(site: Site) -> None:
+    with site.client(tenant="acme") as client:
+        client.enqueue(
+            "scan", job_id="42", correlation_id="order-1", parent_job_id="41", workflow_id="wf", step_index=0,
+            topic="default", dedupe_key="k", adapter_id="a", context_ptr="s3://c", trace_id="t", env={"region": "eu"},
+        )  # fmt: skip
+
+    known = facts(site, "42", env={"DETENT_TENANT": "acme"})
+
+    links = {"tenant": "acme", "correlation": "order-1", "parent": "41", "workflow": "wf", "step index": "0"}
+    keys = {"topic": "default", "dedupe key": "k", "adapter": "a", "context ptr": "s3://c", "trace": "t"}
+    assert links.items() | keys.items() | {("env", "region=eu")} <= known.items()
+
+
+def test_what_a_plain_job_does_not_have_is_left_out(site: Site) -> None:
+    site.shown("enqueue", "scan", "--id", "42")
+
+    assert set(facts(site, "42")) == {"job", "state", "kind", "queue", "attempt", "created", "claimable"}
+
+
+def test_verdict_of_the_policy_is_shown_with_its_rule(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("scan", job_id="42", lifecycle="dispatch")
+        client.schedule("42", verdict="hold", rule="big-orders")
+
+    assert facts(site, "42")["verdict"] == "hold by rule big-orders"
+
+
+def test_json_has_every_field_of_the_job(site: Site) -> None:
+    with site.client() as client:
+        job = succeed(client, "42", ["x"])
+
+    shape = site.json("job", "show", "42")
+
+    assert isinstance(shape, JobShape)
+    assert (shape.result, shape.rev, shape.policy, shape.unreadable) == (["x"], 4, job.policy, [])
+    assert datetime.now(UTC) - shape.created_at < timedelta(minutes=5)
+
+
+def test_next_step_can_be_pasted_whatever_the_id_is(site: Site) -> None:
+    site.shown("enqueue", "scan", "--id", "order 42; ls")
+
+    assert "detent job history 'order 42; ls'" in site.shown("job", "show", "order 42; ls")
+
+
+def test_sealed_values_are_named_and_no_error(site: Site) -> None:
+    with site.client(codec=Codec(encrypt=turned, decrypt=turned)) as client:
+        client.enqueue("letter", {"to": "Ann"}, job_id="42")
+
+    assert facts(site, "42")["payload"] == "sealed by a codec that this command does not have"
+    shape = site.json("job", "show", "42")
+    assert (shape.payload, shape.unreadable) == (None, ["payload"])
+    assert "Ann" not in site.shown("job", "show", "42")
+
+
+@pytest.mark.parametrize("command", ["show", "list", "history", "explain", "tree"])
+def test_store_sealed_by_a_codec_can_be_looked_at(site: Site, command: str) -> None:
+    with site.client(codec=Codec(encrypt=turned, decrypt=turned)) as client:
+        succeed(client, "42", {"secret": "Ann"})
+    arguments = ("job", command) if command == "list" else ("job", command, "42")
+
+    assert "42" in site.shown(*arguments)
+    assert site.json(*arguments)
+
+
+def test_sealed_job_can_be_run_again_unread(site: Site) -> None:
+    codec = Codec(encrypt=turned, decrypt=turned)
+    with site.client(codec=codec) as client:
+        client.enqueue("letter", {"to": "Ann"}, job_id="42")
+        client.cancel("42")
+
+    again = site.json("job", "rerun", "42")
+
+    assert again.unreadable == ["payload"]
+    with site.client(codec=codec) as client:
+        assert client.get(again.id).payload == {"to": "Ann"}
+
+
+def test_notes_tell_progress_and_results_that_came_too_late(site: Site) -> None:
+    with site.client() as client:
+        run_one(client, "42")
+        client.progress("42", 0.5, "half", worker="w1", attempt=1)
+        client.cancel("42", mode="hard")
+        with pytest.raises(Refused):
+            client.complete("42", worker="w1", attempt=1, result="late")
+
+    told = site.told("job", "notes", "42")
+    progress, late = site.json("job", "notes", "42")
+
+    assert "progress from w1 50% half" in " ".join(told.split())
+    assert "came too late" in told
+    assert isinstance(late, NoteShape)
+    assert (progress.payload["fraction"], late.kind, late.payload["result"]) == (0.5, "late_result", '"late"')
+
+
+def test_job_without_notes_says_so(site: Site) -> None:
+    site.shown("enqueue", "scan", "--id", "42")
+
+    result = site.detent("job", "notes", "42")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "Nothing was said of it.\n")
+    assert site.json("job", "notes", "42") == []
+
+
+@pytest.mark.parametrize("command", ["show", "notes", "history", "explain", "tree"])
+def test_job_that_is_not_there_is_not_found(site: Site, command: str) -> None:
+    site.shown("enqueue", "scan", "--id", "order-1042")
+
+    message = refused(site.detent("job", command, "order-1024"), 3)
+
+    assert "there is no job order-1024 in tenant 'default'" in message
+    assert message.endswith("Did you mean 'order-1042'?")
+    assert refused_in_json(site.detent("job", command, "order-1024", "--json"), 3)["code"] == "not_found"
+
+
+@pytest.mark.parametrize("command", ["show", "notes", "history", "explain", "tree", "wait", "cancel", "rerun"])
+def test_job_of_another_tenant_is_not_found(site: Site, command: str) -> None:
+    with site.client(tenant="acme") as client:
+        succeed(client, "42")
+
+    message = refused(site.detent("job", command, "42"), 3)
+
+    assert "there is no job 42 in tenant 'default'; look at the id and the tenant" in message
+    assert "Did you mean" not in message
