@@ -2,21 +2,22 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import pytest
 
 from detent.audit import INVARIANTS
 from detent.errors import REFUSALS
+from tests.commands import calls_in, misuse
 from tests.test_repository import ROOT, own_files
+from tests.transcripts import complaints, steps_of
 from tools.anchor import anchored
 
 PAGES: Final = tuple(path for path in own_files() if path.suffix == ".md")
 ENTRANCES: Final = tuple(path for path in (ROOT / "README.md", ROOT / "docs" / "index.md") if path.exists())
-WITH_EXAMPLES: Final = (ROOT / "README.md", ROOT / "docs" / "explanation", ROOT / "docs" / "how-to")
+# A reference has signatures and examples for many occasions; these pages are to be followed step by step.
+GUIDES: Final = (ROOT / "README.md", *(ROOT / "docs" / name for name in ("tutorial", "how-to", "explanation")))
 DECISIONS: Final = ROOT / "docs" / "decisions"
 
 # `path:line` and, beside it, the `symbol` that stands in that line.
@@ -24,21 +25,8 @@ ANCHOR: Final = re.compile(r"`(?P<path>[\w./-]+\.\w+):(?P<line>\d+)`(?: `(?P<sym
 LINK: Final = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 ELSEWHERE: Final = re.compile(r"[a-z][a-z0-9+.-]*:")
 HEADING: Final = re.compile(r"^#{1,6} (?P<title>.+)$", re.MULTILINE)
+SHELL_BLOCK: Final = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE_BLOCK: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-# A block of plain text right after a Python one is what it prints.
-EXAMPLE: Final = re.compile(
-    r"^```python\n(?P<code>.*?)^```$(?:\n\n```(?:text)?\n(?P<printed>.*?)^```$)?", re.MULTILINE | re.DOTALL
-)
-
-
-class Example(NamedTuple):
-    page: Path
-    line: int
-    code: str
-    printed: str | None
-
-    def __str__(self) -> str:
-        return f"{shown(self.page)}:{self.line}"
 
 
 def shown(path: Path) -> str:
@@ -69,12 +57,8 @@ def headings_of(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
 
 
-def examples() -> Iterator[Example]:
-    for page in PAGES:
-        if any(page.is_relative_to(place) for place in WITH_EXAMPLES):
-            text = text_of(page)
-            for found in EXAMPLE.finditer(text):
-                yield Example(page, text.count("\n", 0, found.start()) + 1, found["code"], found["printed"])
+def guides() -> Iterator[Path]:
+    return (page for page in PAGES if any(page.is_relative_to(guide) for guide in GUIDES))
 
 
 # -- lines -------------------------------------------------------------------------------------------------------------
@@ -148,14 +132,20 @@ def test_every_page_can_be_reached() -> None:
 # -- examples ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", list(examples()), ids=str)
-def test_example_runs_and_prints_what_the_page_says(example: Example, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    printed = StringIO()
-    with redirect_stdout(printed):
-        exec(compile(example.code, str(example), "exec"), {"__name__": "example"})
+@pytest.mark.parametrize("page", [page for page in guides() if any(steps_of(text_of(page)))], ids=shown)
+def test_reader_who_follows_a_page_sees_what_it_shows(page: Path, tmp_path: Path) -> None:
+    untrue = complaints(text_of(page), root=ROOT, folder=tmp_path)
 
-    assert example.printed in (None, printed.getvalue())
+    assert not untrue, "\n\n".join([shown(page), *untrue])
+
+
+@pytest.mark.parametrize("page", list(guides()), ids=shown)
+def test_commands_that_are_shown_but_not_run_would_be_understood(page: Path) -> None:
+    blocks = SHELL_BLOCK.findall(text_of(page))
+
+    calls = [call for block in blocks for call in calls_in(block)]
+
+    assert [f"{' '.join(call)}: {wrong}" for call in calls if (wrong := misuse(call)) is not None] == []
 
 
 # -- lists that must be whole ------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from detent.lifecycles import BUILT_IN
-from detent.surfaces.reference import client_page, error_page, lifecycle_page, overview_page
+from detent.surfaces.reference import cli_page, client_page, error_page, lifecycle_page, overview_page
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -19,6 +19,7 @@ def pages(folder: Path) -> Pages:
     written[lifecycles / "index.md"] = overview_page(BUILT_IN.values())
     written[folder / "errors.md"] = error_page()
     written[folder / "client.md"] = client_page()
+    written[folder / "cli.md"] = cli_page()
     return written
 
 
