@@ -7,6 +7,7 @@ import pytest
 from tests.surfaces import meanwhile
 from tests.surfaces.meanwhile import Deed
 from tests.surfaces.running import Site, fail, refused, refused_in_json, run_one, succeed
+from tests.surfaces.terminal import Terminal
 
 ENDS: list[tuple[Deed, int, str]] = [
     (meanwhile.complete, 0, "succeeded"),
@@ -117,3 +118,15 @@ def test_interrupted_wait_ends_with_130_and_leaves_the_job_alone(site: Site) -> 
     assert (process.returncode, stdout, stderr) == (130, "", "interrupted\n")
     with site.client() as client:
         assert client.get("42").state == "queued"
+
+
+def test_person_at_a_terminal_sees_where_the_job_is_meanwhile(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("scan", job_id="42")
+        (job,) = client.claim(worker="w1", start=True)
+        client.progress("42", 0.5, "page [2]", worker="w1", attempt=job.attempt)
+
+    with Terminal(site, "job", "wait", "42", "--timeout", "2", columns=80) as terminal:
+        shown = terminal.rest()
+
+    assert "waiting for 42: running with w1, 50% page [2]" in shown

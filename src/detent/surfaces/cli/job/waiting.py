@@ -1,6 +1,7 @@
 """`detent job wait`: until a job has ended; how it did is the exit code."""
 
 from collections.abc import Callable
+from time import monotonic
 from typing import Final
 
 import click
@@ -9,6 +10,7 @@ from rich.text import Text
 from detent.client import Job, SyncClient
 from detent.client.reasons import described
 from detent.errors import WaitTimedOut
+from detent.surfaces.cli.chatter import waited
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.failure import Failure
 from detent.surfaces.cli.job.naming import JOB, opened_for
@@ -18,6 +20,7 @@ from detent.surfaces.cli.output import show as print_
 from detent.surfaces.cli.palette import state_of
 from detent.surfaces.shapes import JobShape, job_shape
 
+GLANCE_S: Final = 0.5
 CODES: Final = {"success": 0, "failure": 10, "cancelled": 11}
 
 
@@ -42,10 +45,23 @@ def wait(url: str | None, tenant: str, as_json: bool, job_id: str, timeout: floa
 
 
 def await_end(client: SyncClient, job_id: str, timeout: float | None) -> Job:
-    try:
-        return client.wait(job_id, timeout_s=timeout)
-    except WaitTimedOut as error:
-        raise TimedOut(str(error)) from error
+    """A glance at a time, so that a person at a terminal sees where the job is meanwhile."""
+    deadline_s = None if timeout is None else monotonic() + timeout
+    with waited(f"waiting for {clean(job_id)}:") as status:
+        while True:
+            left_s = GLANCE_S if deadline_s is None else max(deadline_s - monotonic(), 0)
+            try:
+                return client.wait(job_id, timeout_s=min(left_s, GLANCE_S))
+            except WaitTimedOut as late:
+                if left_s == 0:
+                    raise TimedOut(str(WaitTimedOut(job_id, late.state, timeout or 0))) from late
+                status.tell(_seen(client.get(job_id)))
+
+
+def _seen(job: Job) -> str:
+    done = "" if job.progress is None else f", {job.progress.fraction:.0%} {clean(job.progress.message)}".rstrip()
+    whom = "" if job.owner is None else f" with {clean(job.owner)}"
+    return f"{clean(job.state)}{whom}{done}"
 
 
 def show_end(job: Job, *, as_json: bool, shape: Callable[[Job], JobShape] = job_shape) -> None:
