@@ -1,10 +1,12 @@
 """What a command suggests can be typed as it stands: it is started likewise, and is about the same store."""
 
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
+from detent import __main__ as main
 from detent.surfaces.cli.suggesting import program
 from tests.surfaces.running import Site, detent
 
@@ -32,7 +34,12 @@ def test_suggestion_leaves_out_what_the_environment_says(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("called", "expected"),
-    [("/srv/app/.venv/bin/detent", "/srv/app/.venv/bin/detent"), ("/usr/bin/pytest", "detent")],
+    [
+        ("/srv/app/.venv/bin/detent", "/srv/app/.venv/bin/detent"),
+        ("/usr/bin/pytest", "detent"),
+        ("/usr/lib/python3/pytest/__main__.py", "detent"),
+        (f"{Path(main.__file__)}", f"{sys.executable} -m detent"),
+    ],
 )
 def test_command_that_is_not_on_the_path_is_named_by_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, called: str, expected: str

@@ -9,6 +9,8 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
+import detent
+
 NAME: Final = "detent"
 
 
@@ -23,7 +25,7 @@ def suggested(command: str, *, tenant: bool = True) -> str:
 def program() -> str:
     """How this command was started, so that the next one starts likewise."""
     called = sys.argv[0]
-    if Path(called).name == "__main__.py":
+    if Path(called).resolve() == Path(detent.__file__).parent / "__main__.py":
         return f"{shlex.quote(sys.executable)} -m {NAME}"
     found = which(NAME)
     is_on_path = found is not None and Path(found).resolve() == Path(called).resolve()
