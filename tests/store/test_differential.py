@@ -273,7 +273,10 @@ def test_same_seed_gives_the_same_history_on_every_store(tmp_path_factory: pytes
 
 # -- that it notices ---------------------------------------------------------------------------------------------------
 
-QUICK: Final = settings(SMALL, phases=[Phase.generate], report_multiple_bugs=False, verbosity=Verbosity.quiet)
+# It ends with the first example that notices: the bound is for the rare run in which that takes long.
+QUICK: Final = settings(
+    SMALL, max_examples=300, phases=[Phase.generate], report_multiple_bugs=False, verbosity=Verbosity.quiet
+)
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
