@@ -77,7 +77,8 @@ def test_store_of_raw_rows_is_verified_clean_and_quickly(full: Path, show: Show)
     show(figures)
     assert figures["jobs"] >= ENDED
     assert figures["violations"] == 0
-    assert figures["seconds"] / figures["jobs"] * 1e6 <= VERIFY_US_MAX * slowness()
+    # Its own time, not the clock's: others may be busy meanwhile.
+    assert figures["cpu_seconds"] / figures["jobs"] * 1e6 <= VERIFY_US_MAX * slowness()
 
 
 def test_memory_of_verify_does_not_grow_with_the_store(tmp_path: Path, full: Path) -> None:
