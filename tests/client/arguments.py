@@ -165,7 +165,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "rerun": {"job_id": "ended"},
     **{f"{verb}_many": {"items": [OWNER]} for verb in ("start", "renew", "complete")},
     "fail_many": {"items": [OWNER | {"error": {"type": "TransientError"}}]},
-    **{verb: {"job_id": "running"} for verb in ("get", "history", "notes", "tree")},
+    **{verb: {"job_id": "running"} for verb in ("get", "history", "notes", "tree", "reruns")},
     "find": {},
     "count": {},
     "events": {},

@@ -60,9 +60,23 @@ def test_job_that_was_asked_to_stop_says_who_asked_and_why(running: World) -> No
 def test_worker_that_missed_its_heartbeats_may_be_gone(running: World) -> None:
     found = reasons(running, after_s=61)
 
-    assert list(found)[:2] == ["orphaned", "leased"]
+    assert list(found)[:2] == ["orphaned", "lease_over"]
+    assert found["lease_over"].text == "worker 'w1' had attempt 1; its lease ran out 1.0 s ago"
+    assert found["lease_over"].since == now(running) + timedelta(seconds=60)
     assert found["orphaned"].text.startswith("worker 'w1' has missed its heartbeats and may be gone")
     assert found["orphaned"].since == now(running) + timedelta(seconds=60)
+
+
+def test_heartbeat_that_is_wanted_before_the_lease_ends_is_told(fresh: World) -> None:
+    fresh.blocking.enqueue("scan", job_id="42", policy=Policy(lease_s=60, heartbeat_s=10))
+    run(fresh)
+
+    limit = reasons(fresh)["heartbeat_limit"]
+    missed = reasons(fresh, after_s=21)
+
+    assert limit.text == "worker 'w1' has to be heard of before its lease ends, or it loses the job"
+    assert limit.until == now(fresh) + timedelta(seconds=20)
+    assert list(missed)[:2] == ["orphaned", "leased"]
 
 
 @pytest.mark.parametrize("position", ["running", "held"])

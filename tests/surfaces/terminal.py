@@ -4,6 +4,7 @@ import os
 import pty
 import select
 import struct
+import subprocess
 import termios
 from fcntl import ioctl
 from types import TracebackType
@@ -12,6 +13,13 @@ from typing import Final, Self
 from tests.surfaces.running import Site
 
 PATIENCE_S: Final = 30.0
+INTERRUPT_S: Final = 0.5
+INTERRUPTS_MAX: Final = 60
+
+
+def _take_over() -> None:
+    """In the child, once its streams are the terminal: from now on the terminal sends it signals."""
+    ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Terminal:
@@ -22,7 +30,7 @@ class Terminal:
         ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
         self._process = site.process(
-            *arguments, env={"TERM": "xterm-256color"} | env, start_new_session=True, **streams
+            *arguments, env={"TERM": "xterm-256color"} | env, start_new_session=True, preexec_fn=_take_over, **streams
         )
         os.close(theirs)
         self._seen = b""
@@ -51,6 +59,19 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self._ours, text.encode())
+
+    def interrupt(self) -> None:
+        """Ctrl-C, of which the terminal makes a signal, until the command has ended.
+
+        More than once: Python does not notice one that comes in just before it begins to wait for a line.
+        """
+        for _ in range(INTERRUPTS_MAX):
+            self.type("\x03")
+            try:
+                self._process.wait(INTERRUPT_S)
+            except subprocess.TimeoutExpired:
+                continue
+            return
 
     def rest(self) -> str:
         """All that it has shown, to the end of the command."""

@@ -103,8 +103,8 @@ def test_durability_in_the_address_is_what_is_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "code", "said"),
     [
-        ("postgresql://db/jobs", 1, "names a store 'postgresql' that this program does not have"),
-        ("jobs.db", 1, "names a store ''"),
+        ("postgresql://db/jobs", 2, "names a store 'postgresql' that this program does not have"),
+        ("jobs.db", 2, "is no address"),
         ("sqlite:///:memory:", 1, "only a disk can be measured"),
         ("sqlite:////nowhere/jobs.db", 3, "there is no folder '/nowhere'"),
     ],

@@ -1,8 +1,11 @@
 """`detent dlq list` and `dlq show`: what was set aside, and what to judge it by."""
 
+import shlex
+
 import pytest
 
 from detent.client import SyncClient
+from detent.kernel.failure import REASON_CODES, STAGES
 from detent.lifecycle import Policy, Retry
 from detent.surfaces.cli.dlq.letters import DeadLetterShape
 from detent.surfaces.cli.dlq.showing import ShownLetterShape
@@ -85,8 +88,38 @@ def test_each_filter_finds_what_it_names(letters: Site, filters: tuple[str, ...]
 
 
 def test_listing_that_is_cut_short_says_so(letters: Site) -> None:
-    assert "There are more: add --limit 20." in letters.detent("dlq", "list", "--limit", "2").stderr
+    assert "There are more: add --limit 20, or --all." in letters.detent("dlq", "list", "--limit", "2").stderr
     assert "There are more" not in letters.detent("dlq", "list", "--limit", "5").stderr
+
+
+def test_program_is_told_that_there_are_more_too(letters: Site) -> None:
+    assert "There are more" in letters.detent("dlq", "list", "--limit", "2", "--json").stderr
+    assert letters.detent("dlq", "list", "--all", "--json").stderr == ""
+
+
+def test_suggestion_repeats_the_filters_that_were_given(letters: Site) -> None:
+    given = ("--error", "PermanentError", "--kind", "mail", "--ended-since", "2h ago")
+    result = letters.detent("dlq", "list", *given)
+
+    suggestion = next(line for line in result.stderr.splitlines() if line.startswith("Run them again: "))
+    _, *command = shlex.split(suggestion.partition(": ")[2])
+    assert command == ["dlq", "redrive", *given, "--dry-run"]
+    assert "1 dead letter would be run again." in letters.shown(*command)
+
+
+def test_suggestion_is_not_broken_however_narrow_the_terminal(letters: Site) -> None:
+    lines = letters.shown("dlq", "show", "tired", "--url", letters.url, columns=40).splitlines()
+
+    assert lines[-2:] == [
+        f"Run it again: detent dlq redrive tired --url {letters.url}",
+        f"Its story: detent job history tired --url {letters.url}",
+    ]
+
+
+def test_help_says_which_reasons_and_stages_there_are(letters: Site) -> None:
+    told = letters.told("dlq", "redrive", "--help")
+
+    assert all(f"{word}," in told or f"{word}." in told for word in (*REASON_CODES, *STAGES))
 
 
 def test_store_without_dead_letters_says_so(site: Site) -> None:

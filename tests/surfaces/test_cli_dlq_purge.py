@@ -73,6 +73,19 @@ def test_dry_run_counts_and_removes_nothing(letters: Site) -> None:
     assert left(letters) == {"1", "2", "3", "done"}
 
 
+def test_one_letter_is_spoken_of_as_one(letters: Site) -> None:
+    message = refused(letters.detent("dlq", "purge", "1"), 2)
+
+    assert "Remove 1 dead letter for good, with everything on the record of it?" in message
+
+
+def test_counts_of_a_dry_run_are_aligned_on_the_right(letters: Site) -> None:
+    for command in ("purge", "redrive"):
+        lines = letters.shown("dlq", command, "--all", "--dry-run").splitlines()
+
+        assert lines[-2:] == ["policy_violation      2", "timeout               1"]
+
+
 def test_more_than_one_batch_is_removed_whole(site: Site) -> None:
     with site.client() as client:
         client.enqueue_many([{"kind": "scan", "job_id": str(number)} for number in range(250)])

@@ -101,7 +101,7 @@ def test_two_who_redrive_at_once_get_one_new_job_for_each_letter(site: Site) -> 
         for name in names:
             bury(client, name)
 
-    processes = [site.process("dlq", "redrive", "--all", "--yes") for _ in range(2)]
+    processes = [site.process("dlq", "redrive", "--all", "--yes", "--actor", name) for name in ("ann", "bob")]
     ends = [process.communicate(timeout=60) for process in processes]
 
     assert [process.returncode for process in processes] == [0, 0], ends

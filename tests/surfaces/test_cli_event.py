@@ -46,7 +46,7 @@ def test_last_events_are_lines_of_when_which_where_what_who_and_why(site: Site) 
 
     assert site.shown("event", "tail", "--no-follow").splitlines() == [
         "2025-06-15",
-        "23:59:30.000  42  queued  enqueued by ann as scan in queue ocr",
+        "23:59:30.000  42  queued     enqueued by ann as scan in queue ocr",
         "2025-06-16",
         "00:00:30.000  42  cancelled  cancelled by bob  wrong file",
     ]
@@ -120,12 +120,66 @@ def test_row_stays_on_one_line_where_nobody_said_how_wide(site: Site) -> None:
 
 @pytest.mark.parametrize(
     ("option", "code"),
-    [(("--last", "1001"), 2), (("--verb", "clam"), 2), (("--after", "x"), 1), (("--queue", ""), 1)],
+    [(("--last", "1001"), 2), (("--verb", "clam"), 2), (("--after", "x"), 2), (("--queue", ""), 2)],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
 def test_what_cannot_be_meant_is_refused(busy: Site, option: tuple[str, ...], code: int) -> None:
     assert refused(busy.detent("event", "tail", "--no-follow", *option), code)
     assert refused_in_json(busy.detent("event", "tail", "--no-follow", *option, "--json"), code)["code"]
+
+
+def test_columns_stand_below_one_another_for_what_was_seen_so_far(site: Site) -> None:
+    with site.client() as client:
+        for job_id in ("1", "a-longer-one", "2"):
+            client.enqueue("scan", job_id=job_id)
+        client.cancel("2", actor="bob")
+
+    _, *lines = site.shown("event", "tail", "--no-follow", columns=160).splitlines()
+    assert [line[14:40] for line in lines] == [
+        "1             queued     e",
+        "a-longer-one  queued     e",
+        "2             queued     e",
+        "2             cancelled  c",
+    ]
+
+
+def test_text_that_is_wrapped_goes_on_below_itself(site: Site) -> None:
+    site.detent("enqueue", "scan", "--id", "42", "--reason", "because " * 10)
+
+    _, first, *others = site.shown("event", "tail", "--no-follow", columns=60).splitlines()
+
+    indent = first.index("enqueued by")
+    assert others
+    assert all(line[:indent].isspace() and line[indent] != " " for line in others)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (
+            ("--type", "job_claimd"),
+            "has events of type 'job_claimd'. Did you mean 'job_claimed'? See: detent lifecycle list",
+        ),
+        (("--type", "job_progress"), "has events of type 'job_progress'."),
+        (("--job", "33"), "there is no job 33 in tenant 'default'; look at the id and the tenant. Did you mean '3'?"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
+)
+def test_what_no_event_can_have_is_a_slip(busy: Site, option: tuple[str, ...], said: str) -> None:
+    assert said in refused(busy.detent("event", "tail", *option), 3)
+    assert refused_in_json(busy.detent("event", "tail", *option, "--json"), 3)["code"] == "not_found"
+
+
+@pytest.mark.parametrize("type_", ["job_queued", "job_heartbeat", "job_cancel_requested", "job_dead_lettered"])
+def test_type_that_has_not_happened_yet_is_waited_for(busy: Site, type_: str) -> None:
+    assert busy.detent("event", "tail", "--no-follow", "--type", type_).exit_code == 0
+
+
+def test_queue_that_no_job_has_may_come_yet(busy: Site) -> None:
+    result = busy.detent("event", "tail", "--no-follow", "--queue", "slwo")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "No job has the queue 'slwo'. Did you mean 'slow'?" in result.stderr
 
 
 def interrupted(process: "subprocess.Popen[str]") -> tuple[str, str]:

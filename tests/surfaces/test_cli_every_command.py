@@ -92,6 +92,11 @@ def test_each_option_has_a_word_of_help(path: Path_) -> None:
     assert [each.name for each in options if not each.help] == []
 
 
+@every
+def test_help_calls_a_number_n(path: Path_) -> None:
+    assert "INTEGER" not in detent(*path, "--help").stdout
+
+
 @every_quick
 def test_command_does_what_it_is_for(busy: Site, path: Path_) -> None:
     result = busy.detent(*path, *CALLS[path])
@@ -129,9 +134,9 @@ def test_missing_store_is_not_found_and_not_made(site: Site, path: Path_) -> Non
 
 
 @opening
-def test_address_that_names_no_store_is_an_error(site: Site, path: Path_) -> None:
+def test_address_that_names_no_store_is_wrong_usage(site: Site, path: Path_) -> None:
     for url in ("nonsense", "mysql://localhost/jobs"):
-        assert refused_in_json(site.detent(*path, *CALLS[path], "--url", url, "--json"), 1)["code"] == "bad_url"
+        assert refused_in_json(site.detent(*path, *CALLS[path], "--url", url, "--json"), 2)["code"] == "bad_url"
 
 
 @every

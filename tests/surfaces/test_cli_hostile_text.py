@@ -95,7 +95,7 @@ def test_error_messages_are_clean_too(hostile: Site) -> None:
         for command in (("job", "show", wrong), ("job", "list", "--state", wrong), ("job", "list", "--queue", wrong)):
             result = hostile.detent(*command)
 
-            assert result.exit_code in (1, 3)
+            assert result.exit_code in (2, 3)
             assert unseen(result.stderr) == set()
 
 
@@ -103,7 +103,7 @@ def test_word_that_is_very_long_is_wrapped_and_not_cut(hostile: Site) -> None:
     shown = hostile.shown("job", "history", "42", columns=60)
 
     assert shown.count("w" * 20) >= 15
-    assert "…" not in shown
+    assert shown.count("…") == 1  # the result that came too late; what is part of the story itself is whole
 
 
 def test_name_of_a_file_is_no_message_of_its_own(site: Site) -> None:

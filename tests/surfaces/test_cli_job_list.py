@@ -31,10 +31,27 @@ def test_jobs_are_listed_newest_first_in_the_columns_that_fit(busy: Site) -> Non
     shown = busy.shown("job", "list")
 
     heading, _, *rows = shown.splitlines()
-    assert heading.split() == ["job", "state", "kind", "moved"]
+    assert heading.split() == ["job", "state", "kind", "queue", "attempt", "owner", "moved"]
     assert " ".join(row.split()[0] for row in rows) == "waiting gone draft held running dead broken done"
     assert rows[3].split()[1:3] == ["assigned", "scan"]
-    assert all(row.rstrip().endswith("ago") for row in rows)
+    assert all(row.endswith("ago") for row in rows)
+
+
+def test_what_matters_less_is_left_out_first(busy: Site) -> None:
+    headings = {columns: busy.shown("job", "list", columns=columns).splitlines()[0].split() for columns in (45, 52, 62)}
+
+    assert headings == {
+        45: ["job", "state", "kind", "moved"],
+        52: ["job", "state", "kind", "owner", "moved"],
+        62: ["job", "state", "kind", "queue", "owner", "moved"],
+    }
+
+
+def test_longer_ids_leave_room_for_fewer_columns(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("scan", job_id="x" * 45)
+
+    assert site.shown("job", "list").splitlines()[0].split() == ["job", "state", "kind", "moved"]
 
 
 def test_wider_terminal_shows_more(busy: Site) -> None:
@@ -76,7 +93,7 @@ def test_listing_goes_on_where_it_ended(busy: Site) -> None:
 
     assert "There are more" in first.stderr
     assert ids(busy, "--cursor", cursor, "--limit", "2") == ["held", "running"]
-    assert len(ids(busy, "--limit", "3", "--all")) == 8
+    assert len(ids(busy, "--all")) == 8
 
 
 def test_program_is_told_that_there_are_more_too(busy: Site) -> None:
@@ -132,7 +149,46 @@ def test_option_that_cannot_be_meant_is_wrong_usage(busy: Site, option: tuple[st
 
 
 def test_cursor_that_no_listing_gave_is_an_error(busy: Site) -> None:
-    assert refused_in_json(busy.detent("job", "list", "--cursor", "x", "--json"), 1)["code"] == "bad_cursor"
+    assert refused_in_json(busy.detent("job", "list", "--cursor", "x", "--json"), 2)["code"] == "bad_cursor"
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "said"),
+    [
+        ("job list", "--limit 5 --all", "--all is all of them, and --limit 5 is not"),
+        ("dlq list", "--limit 5 --all", "--all is all of them, and --limit 5 is not"),
+        ("job list", "--ended-since 1h --ended-until 2h", "--ended-since (2"),
+        ("job count", "--created-since 1h --created-until 2h", "--created-since (2"),
+        ("dlq redrive", "--ended-since 1h --ended-until 2h", "--ended-since (2"),
+    ],
+)
+def test_options_that_contradict_each_other_are_wrong_usage(busy: Site, command: str, options: str, said: str) -> None:
+    message = refused(busy.detent(*command.split(), *options.split()), 2)
+
+    assert said in message
+
+
+def test_how_long_ago_may_be_written_out(busy: Site) -> None:
+    assert len(ids(busy, "--created-since", "15m ago")) == 8
+    assert ids(busy, "--created-until", "15m ago") == []
+
+
+def test_tenant_without_jobs_is_named(busy: Site) -> None:
+    assert "Tenant 'nope' has no jobs. Make one: " in busy.detent("job", "list", "--tenant", "nope").stderr
+    assert "Tenant 'nope' has no jobs." in busy.detent("job", "count", "--tenant", "nope", "--state", "queued").stderr
+
+
+def test_counts_are_aligned_on_the_right(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue_many([{"kind": "scan"} for _ in range(1_200)])
+        client.enqueue("mail")
+
+    assert site.shown("job", "count", "--by", "kind").splitlines() == [
+        "kind    jobs",
+        "────────────",
+        "scan   1,200",
+        "mail       1",
+    ]
 
 
 def test_jobs_are_counted_by_lifecycle_and_state(busy: Site) -> None:

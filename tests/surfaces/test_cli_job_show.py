@@ -7,7 +7,7 @@ import pytest
 from detent import Codec
 from detent.errors import Refused
 from detent.surfaces.shapes import JobShape, NoteShape
-from tests.surfaces.running import NOTHING, Env, Site, fail, refused, refused_in_json, run_one, succeed
+from tests.surfaces.running import BROKEN, NOTHING, Env, Site, fail, refused, refused_in_json, run_one, succeed
 
 
 def turned(plain: bytes) -> bytes:
@@ -51,6 +51,27 @@ def test_ended_job_is_shown_with_its_result(site: Site) -> None:
 
     assert (known["state"], known["result"], known["last owner"]) == ("succeeded  (ended)", '{"text":"…"}', "w1")
     assert "owner" not in known
+
+
+def test_progress_of_an_attempt_is_left_out_once_the_job_has_ended(site: Site) -> None:
+    with site.client() as client:
+        run_one(client, "42")
+        client.renew("42", worker="w1", attempt=1, progress={"fraction": 0.4, "message": "p. 2"})
+        client.complete("42", worker="w1", attempt=1)
+
+    assert "progress" not in facts(site, "42")
+    assert site.json("job", "show", "42").progress.fraction == 0.4
+
+
+def test_long_value_is_cut_and_its_length_told(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("scan", "x" * 12_343, job_id="42")
+
+    told = site.told("job", "show", "42")
+
+    assert "x… (12,345 characters; --json has all)" in told
+    assert told.count("x") < 600
+    assert site.json("job", "show", "42").payload == "x" * 12_343
 
 
 def test_failed_job_is_shown_with_its_error_and_what_was_lost(site: Site) -> None:
@@ -146,15 +167,52 @@ def test_notes_tell_progress_and_results_that_came_too_late(site: Site) -> None:
         client.progress("42", 0.5, "half", worker="w1", attempt=1)
         client.cancel("42", mode="hard")
         with pytest.raises(Refused):
-            client.complete("42", worker="w1", attempt=1, result="late")
+            client.complete("42", worker="w1", attempt=1, result={"pages": 3})
 
-    told = site.told("job", "notes", "42")
+    told = site.told("job", "notes", "42", columns=200)
     progress, late = site.json("job", "notes", "42")
 
     assert "progress from w1 50% half" in " ".join(told.split())
     assert "came too late" in told
+    assert 'by then the job had ended or gone on; its result: {"pages":3}' in told
     assert isinstance(late, NoteShape)
-    assert (progress.payload["fraction"], late.kind, late.payload["result"]) == (0.5, "late_result", '"late"')
+    assert (progress.payload["fraction"], late.kind, late.payload["result"]) == (0.5, "late_result", {"pages": 3})
+
+
+def test_long_late_result_is_cut_for_people_and_kept_as_text_where_it_is_not_whole(site: Site) -> None:
+    with site.client() as client:
+        run_one(client, "42")
+        client.cancel("42", mode="hard")
+        with pytest.raises(Refused):
+            client.complete("42", worker="w1", attempt=1, result="x" * 100_000)
+
+    told = site.told("job", "notes", "42", columns=400)
+    (late,) = site.json("job", "notes", "42")
+
+    assert 'its result, the beginning of it: "' + "x" * 199 + "…" in told
+    assert late.payload["is_whole"] is False
+    assert late.payload["result"].startswith('"xxx')
+
+
+def test_late_failure_is_told_with_its_error(site: Site) -> None:
+    with site.client() as client:
+        run_one(client, "42")
+        client.cancel("42", mode="hard")
+        with pytest.raises(Refused):
+            client.fail("42", worker="w1", attempt=1, error=BROKEN)
+
+    assert "it had failed: PermanentError: no such page" in site.told("job", "notes", "42", columns=200)
+
+
+def test_late_result_that_is_sealed_is_called_so(site: Site) -> None:
+    with site.client(codec=Codec(encrypt=turned, decrypt=turned)) as client:
+        run_one(client, "42")
+        client.cancel("42", mode="hard")
+        with pytest.raises(Refused):
+            client.complete("42", worker="w1", attempt=1, result="Ann")
+
+    assert "its result is sealed by a codec" in site.told("job", "notes", "42", columns=200)
+    assert isinstance(site.json("job", "notes", "42")[0].payload["result"], str)
 
 
 def test_job_without_notes_says_so(site: Site) -> None:

@@ -8,7 +8,7 @@ import pytest
 from detent.client import Event, SyncClient
 from detent.lifecycle import Policy, Retry
 from detent.surfaces.shapes import AnsweredShape
-from tests.surfaces.running import LOGIN, Site, refused, refused_in_json, run_one, succeed
+from tests.surfaces.running import LOGIN, Site, bury, refused, refused_in_json, run_one, succeed
 
 
 def last(site: Site, job_id: str = "42") -> Event:
@@ -77,9 +77,32 @@ def test_move_that_the_state_does_not_have_is_refused_and_says_what_is_allowed(s
     assert (error["code"], error["state"], error["allowed"]) == ("illegal_move", "queued", ["claim"])
 
 
-def test_rerun_of_a_job_that_has_not_ended_is_refused(site: Site) -> None:
-    site.shown("enqueue", "scan", "--id", "42")
+@pytest.mark.parametrize("command", ["cancel", "requeue", "submit", "approve", "deny"])
+def test_move_of_a_job_that_has_ended_is_refused_and_points_at_the_rerun(site: Site, command: str) -> None:
+    with site.client() as client:
+        succeed(client, "42")
 
+    message = refused(site.detent("job", command, "42"), 1)
+
+    assert f"job 42 has ended ('succeeded'); nothing to {command}. To run it again: detent job rerun 42" in message
+    error = refused_in_json(site.detent("job", command, "42", "--json"), 1)
+    assert (error["code"], error["state"], error["allowed"]) == ("illegal_move", "succeeded", [])
+
+
+def test_cancelled_job_is_called_cancelled_where_its_state_is_not(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("scan", job_id="42", lifecycle="engine")
+
+    assert site.shown("job", "cancel", "42") == "42  failed  cancelled\n"
+
+
+def test_rerun_of_a_job_that_has_not_ended_is_refused(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("scan", job_id="42")
+
+    message = refused(site.detent("job", "rerun", "42"), 1)
+
+    assert "job 42 has not ended, it is 'queued'; cancel it first, or wait for its end: detent job wait 42" in message
     assert refused_in_json(site.detent("job", "rerun", "42", "--json"), 1)["code"] == "illegal_move"
 
 
@@ -87,7 +110,7 @@ def test_stalled_contract_is_requeued_on_the_revision_that_was_read(site: Site) 
     with site.client() as client:
         stalled(client)
 
-    assert site.shown("job", "requeue", "42", "--actor", "bob") == "42  queued\n"
+    assert site.shown("job", "requeue", "42", "--actor", "bob") == "42  queued  put back into its queue\n"
     event = last(site)
     assert (event.role, event.actor) == ("operator", "bob")
 
@@ -96,7 +119,7 @@ def test_contract_with_a_used_up_budget_is_sent_round_again_by_a_person(site: Si
     with site.client() as client:
         stalled(client, max_attempts=1)
 
-    assert site.shown("job", "requeue", "42") == "42  queued\n"
+    assert site.shown("job", "requeue", "42") == "42  queued  put back into its queue\n"
     with site.client() as client:
         assert (client.get("42").failures, client.get("42").crashes) == (0, 0)
 
@@ -106,14 +129,17 @@ def test_revision_that_was_named_is_minded(site: Site) -> None:
         stalled(client)
 
     assert refused_in_json(site.detent("job", "requeue", "42", "--rev", "1", "--json"), 1)["code"] == "stale_rev"
-    assert site.shown("job", "requeue", "42", "--rev", "3") == "42  queued\n"
+    assert site.shown("job", "requeue", "42", "--rev", "3") == "42  queued  put back into its queue\n"
 
 
 def test_held_job_is_approved(site: Site) -> None:
     with site.client() as client:
         held(client)
 
-    assert site.shown("job", "approve", "42", "--reason", "checked with finance") == "42  SCHEDULED\n"
+    assert (
+        site.shown("job", "approve", "42", "--reason", "checked with finance")
+        == "42  SCHEDULED  approved, can be claimed\n"
+    )
     event = last(site)
     assert (event.verb, event.role, event.cause) == ("approve", "operator", "checked with finance")
     assert site.shown("job", "approve", "42") == "42  SCHEDULED  (it was so already)\n"
@@ -135,7 +161,7 @@ def test_draft_is_submitted_in_the_role_that_its_lifecycle_wants(site: Site) -> 
     with site.client() as client:
         client.enqueue("scan", job_id="42", lifecycle="document")
 
-    assert site.shown("job", "submit", "42") == "42  QUEUED\n"
+    assert site.shown("job", "submit", "42") == "42  QUEUED  submitted\n"
     assert (last(site).role, last(site).actor) == ("client", LOGIN)
 
 
@@ -149,6 +175,39 @@ def test_rerun_is_a_new_job_that_names_the_old_one(site: Site) -> None:
     assert shown == f"{new_id}  queued  runs 42 again\n"
     assert site.json("job", "show", new_id).rerun_of == "42"
     assert (last(site, new_id).actor, last(site, new_id).cause) == (LOGIN, "new model")
+
+
+def test_job_that_was_run_again_is_not_run_a_second_time_unless_that_is_said(site: Site) -> None:
+    with site.client() as client:
+        succeed(client, "42")
+    first = site.json("job", "rerun", "42")
+
+    message = refused(site.detent("job", "rerun", "42"), 1)
+    error = refused_in_json(site.detent("job", "rerun", "42", "--json"), 1)
+
+    assert f"job 42 was run again already, as job {first.id}. See: detent job explain {first.id}." in message
+    assert "To run it once more: detent job rerun --again 42" in message
+    assert (error["code"], error["job_id"], error["new_job_id"]) == ("already_rerun", "42", first.id)
+    assert len(site.json("job", "list")) == 2
+
+    second = site.json("job", "rerun", "42", "--again")
+    assert second.rerun_of == "42"
+    assert second.id != first.id
+
+
+def test_two_who_run_a_job_again_at_once_make_one_of_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site.client() as client:
+        bury(client, "42")
+        site.shown("dlq", "redrive", "42")
+        (new,) = client.find(parent_job_id="42")
+        monkeypatch.setattr(SyncClient, "reruns", lambda *_: [])  # the look came a moment too early
+
+        same = site.json("job", "rerun", "42")
+        other = refused_in_json(site.detent("job", "rerun", "42", "--delay", "10m", "--json"), 1)
+
+        assert (same.id, same.answer) == (new.id, "repeat")
+        assert (other["code"], other["new_job_id"]) == ("already_rerun", new.id)
+        assert client.count() == {(): 2}
 
 
 def test_rerun_of_a_document_is_submitted_too(site: Site) -> None:

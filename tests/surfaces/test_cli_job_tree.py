@@ -21,9 +21,9 @@ def family(site: Site) -> Site:
 def test_whole_tree_is_drawn_in_the_order_of_steps_from_any_of_its_jobs(family: Site) -> None:
     drawn = [
         "root  order  queued",
-        "└ first  pay  step 1  queued",
-        "└ second  pack  step 2  queued",
-        "  └ inner  label  queued",
+        "├ first  pay  step 1  queued",
+        "├ second  pack  step 2  queued",
+        "│ └ inner  label  queued",
         "└ last  mail  queued",
     ]
 
@@ -113,6 +113,6 @@ def test_parent_that_is_gone_makes_its_child_the_first(site: Site) -> None:
 def test_tree_that_is_too_large_says_what_to_do_instead(family: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing, "JOBS_MAX", 3)
 
-    error = refused_in_json(family.detent("job", "tree", "root", "--json"), 1)
+    error = refused_in_json(family.detent("job", "tree", "root", "--json"), 2)
 
     assert error["message"] == "the tree of job root has more than 3 jobs; find its parts by workflow_id"

@@ -41,6 +41,13 @@ def test_list_names_every_lifecycle_that_ships() -> None:
     assert [line.split()[0] for line in result.stdout.splitlines() if line[:1].isalpha()][1:] == list(BUILT_IN)
 
 
+def test_counts_are_aligned_on_the_right() -> None:
+    heading, _, first, *_ = detent("lifecycle", "list").stdout.splitlines()
+
+    assert heading.startswith("name       version   states   moves   summary")
+    assert first.startswith("standard         1        7      14   Leases")
+
+
 def test_list_as_json_is_data() -> None:
     rows = json.loads(detent("lifecycle", "list", "--json").stdout)
 

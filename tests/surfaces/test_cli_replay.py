@@ -71,7 +71,8 @@ def test_altered_record_is_a_difference_and_ends_with_1(jobs: Path) -> None:
     assert ["41", "attempt", "0", "3"] in [line.split() for line in result.stdout.splitlines()]
     assert "16:06:40.000 UTC" in result.stdout
     assert "16:07:40.000 UTC" in result.stdout
-    assert widest(result.stdout) <= COLUMNS
+    assert f"Which rule is broken: detent verify --url {url_of(jobs)}\n" in result.stdout
+    assert widest(result.stdout.partition("What a job")[0]) <= COLUMNS
 
 
 def test_differences_in_json_have_moments_as_times(jobs: Path) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from tests.surfaces.running import Site, bury, fail, run_one, succeed, widest
 from tests.surfaces.terminal import Terminal
 
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-7]|9[0-7]|38;[0-9;]+)m")
+CANNOT_BE_WRITTEN = "Error: the output cannot be written: No space left on device. Send it elsewhere"
 STATES = {  # by phase, and at the end by outcome
     "parked": ("CREATED", 33), "ready": ("queued", 34), "held": ("assigned", 35), "active": ("running", 36),
     "success": ("succeeded", 32), "failure": ("failed", 31), "cancelled": ("cancelled", 90),
@@ -166,7 +168,64 @@ def test_table_is_as_wide_as_the_terminal_allows(coloured: Site, columns: int) -
         shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.rest())
 
     assert widest(shown) <= columns
-    assert ("lifecycle" in shown) == (columns == 200)
+    assert ("created" in shown) == (columns == 200)
+
+
+@pytest.mark.parametrize("columns", ["0", "-5", "wide", "", "9" * 5_000])
+def test_width_that_cannot_be_is_none_that_was_said(coloured: Site, columns: str) -> None:
+    for command in ("job list", "job show 2", "job explain 2", "event tail --no-follow"):
+        plain = shell(coloured, f"$D {command}").stdout
+
+        assert untimed(shell(coloured, f"$D {command}", COLUMNS=columns).stdout) == untimed(plain)
+
+
+def test_terminal_is_asked_where_columns_say_nothing(coloured: Site) -> None:
+    with Terminal(coloured, "job", "list", columns=50, NO_COLOR="1", COLUMNS="0") as terminal:
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.rest())
+
+    assert "succeeded" in shown
+    assert widest(shown) <= 50
+
+
+def test_no_terminal_is_too_narrow_to_show_anything(coloured: Site) -> None:
+    shown = coloured.shown("job", "list", columns=3)
+
+    assert widest(shown) == 20
+    assert "".join(shown.split()).count("cance") == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["job list", "job show 2", "job history 2", "job explain 2", "job count", "lifecycle show standard"]
+)
+def test_no_line_in_a_pipe_ends_in_blanks(coloured: Site, command: str) -> None:
+    lines = coloured.shown(*command.split()).splitlines()
+
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize("command", ["--help", "--version", "job --help", "job list --help", "completion bash"])
+def test_help_is_output_too(site: Site, command: str) -> None:
+    full, left = shell(site, f"$D {command} > /dev/full"), shell(site, f"$D {command} | true")
+
+    assert (full.returncode, full.stderr.splitlines()) == (1, [CANNOT_BE_WRITTEN])
+    assert (left.returncode, left.stderr) == (0, "")
+
+
+def test_listing_of_thousands_does_not_take_longer_than_its_json_by_much(crowded: Site) -> None:
+    text, as_json = (seconds(crowded, f"$D job list --all {option} | wc -l") for option in ("", "--json"))
+
+    assert text < 3 * as_json + 1
+
+
+def seconds(site: Site, line: str) -> float:
+    began_s = perf_counter()
+    assert shell(site, line).returncode == 0
+    return perf_counter() - began_s
+
+
+def untimed(text: str) -> list[str]:
+    """Word by word, without times, which go on meanwhile."""
+    return re.sub(r"[0-9.]+ (ms|s|min)\b", "…", text).split()
 
 
 def test_row_stays_on_one_line_in_a_pipe(site: Site) -> None:

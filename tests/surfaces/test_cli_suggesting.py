@@ -32,6 +32,16 @@ def test_suggestion_leaves_out_what_the_environment_says(site: Site) -> None:
     assert suggestions(site.shown("job", "explain", "42")) == [["detent", "job", "cancel", "42"]]
 
 
+@pytest.mark.parametrize("command", ["show", "explain"])
+def test_id_that_looks_like_an_option_is_set_apart(site: Site, command: str) -> None:
+    with site.client() as client:
+        client.enqueue("scan", job_id="--all")
+
+    for suggestion in suggestions(detent("job", command, "--url", site.url, "--", "--all").stdout):
+        assert suggestion[-2:] == ["--", "--all"]
+        assert detent(*suggestion[1:]).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("called", "expected"),
     [

@@ -22,9 +22,12 @@ NOW = datetime(2026, 11, 16, 8, 30, 0, 123_456, tzinfo=UTC)
         (59, "59 s"),
         (119, "119 s"),
         (120, "2 min"),
-        (7_199, "120 min"),
+        (7_100, "118 min"),
+        (7_199, "2 h"),
+        (119.7, "2 min"),
         (7_200, "2 h"),
-        (172_799, "48 h"),
+        (172_799, "2 days"),
+        (90, "90 s"),
         (172_800, "2 days"),
         (30 * 86_400, "30 days"),
         (-3, "-3.0 s"),
@@ -69,12 +72,12 @@ def test_what_is_no_length_of_time_is_told_apart(written: str) -> None:
 
 
 def test_moment_is_written_as_a_time_or_as_how_long_ago() -> None:
-    assert moment_of("15m", NOW) == NOW - timedelta(minutes=15)
+    assert moment_of("15m", NOW) == moment_of(" 15m ago", NOW) == NOW - timedelta(minutes=15)
     assert moment_of("2026-11-16T09:30:00.123456+01:00", NOW) == NOW
     assert moment_of("2026-11-16", NOW) == datetime(2026, 11, 16, tzinfo=UTC)
 
 
-@pytest.mark.parametrize("written", ["", "soon", "2026-13-01", "999999999w", "25:00"])
+@pytest.mark.parametrize("written", ["", "soon", "ago", "2026-11-16 ago", "2026-13-01", "999999999w", "25:00"])
 def test_what_is_no_moment_is_told_apart(written: str) -> None:
     assert moment_of(written, NOW) is None
 

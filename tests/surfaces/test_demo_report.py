@@ -147,9 +147,6 @@ def test_commands_begin_as_this_one_did(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("PATH", "/nowhere")
     assert program() == str(script)
 
-    monkeypatch.setattr(sys, "argv", [str(tmp_path / "detent" / "__main__.py")])
-    assert program() == f"{sys.executable} -m detent"
-
 
 @pytest.mark.parametrize(
     ("lifecycle", "goes_on"),

@@ -15,7 +15,7 @@ from detent.surfaces.cli.demo.cast import Cast
 from detent.surfaces.cli.demo.log import EVERY_S, Log, progress
 from detent.surfaces.cli.demo.script import QUEUE, Part, write_script
 from detent.surfaces.cli.demo.stage import Stage
-from detent.surfaces.cli.demo.view import EMPTY, FULL, View, bar, flow
+from detent.surfaces.cli.demo.view import ECHO, ENDED, NEWS_MIN, TO_COME, UNDER_WAY, View, bar, flow
 
 WIDTHS = [40, 60, 80, 100, 200]
 
@@ -91,12 +91,41 @@ def test_news_and_air_give_way_where_the_terminal_is_low(columns: int, rows: int
     assert sum("something rather long" in line for line in lines) >= news
 
 
+@pytest.mark.parametrize(("rows", "news"), [(40, 14), (45, 19)])
+def test_high_terminal_is_filled_with_the_story(rows: int, news: int, stage: Stage) -> None:
+    stage.look(3.0)
+
+    lines = drawn(stage, 80, rows)
+
+    assert sum(line.startswith(" ") and " s  " in line[:10] for line in lines) >= news
+    assert len(lines) <= rows
+
+
+@pytest.mark.parametrize("rows", [12, 15, 18])
+def test_very_low_terminal_has_the_totals_and_the_story_before_the_states(rows: int, stage: Stage) -> None:
+    stage.look(3.0)
+
+    lines = drawn(stage, 80, rows)
+
+    assert len(lines) <= rows
+    assert len(rows_of_lifecycles(lines)) == len(BUILT_IN)
+    assert any("moves " in line for line in lines)
+    assert sum("something rather long" in line for line in lines) >= NEWS_MIN
+    assert not any("dead_lettered" in line for line in lines)
+
+
+@pytest.mark.parametrize("columns", WIDTHS[:-1])
+def test_story_leaves_room_for_the_echo_of_an_interrupt(columns: int, stage: Stage) -> None:
+    """A ^C that starts another line moves the picture, and leaves its title on the screen twice."""
+    assert max(cell_len(line) for line in drawn(stage, columns) if "something" in line) == columns - ECHO
+
+
 def test_a_bar_is_filled_as_far_as_jobs_are_there() -> None:
     counts = dict.fromkeys((state.name for state in STANDARD.states), 0) | {"succeeded": 5, "running": 3, "queued": 2}
 
     line = bar(STANDARD, counts, 20, 40)
 
-    assert line.plain == FULL * 20 + EMPTY * 20
+    assert line.plain == ENDED * 10 + UNDER_WAY * 10 + TO_COME * 20
     assert [str(span.style) for span in line.spans][:3] == ["green", "cyan", "blue"]
 
 

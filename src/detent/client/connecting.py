@@ -20,6 +20,7 @@ from detent.store.sqlite import File, SqliteStore
 DEFAULT_URL: Final = "sqlite:///detent.db"
 _KEPT: Final = ("receipts_s", "verbose_s")
 _SECONDS_MAX: Final = {"busy_s": 86_400, **dict.fromkeys(_KEPT, 366 * 86_400)}
+_SECRET: Final = re.compile(r"//[^/?#]*@")
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
@@ -97,9 +98,12 @@ def store_of(url: str, settings: dict[str, Any], *, create: bool = True) -> Stor
     if parts.fragment:
         raise _bad(url, "has a #; write it as %23 if it belongs to the name")
     if parts.scheme != "sqlite":
-        raise _bad(url, f"names a store '{parts.scheme}' that this program does not have")
+        known = f"names a store '{parts.scheme}' that this program does not have" if parts.scheme else "is no address"
+        raise _bad(url, known)
     if parts.netloc:
         raise _bad(url, "names a host; a file has three slashes, or four from the root")
+    if not url.startswith("sqlite:///"):
+        raise _bad(url, "has too few slashes: a file has three, or four from the root")
     path = unquote(parts.path[1:])
     if not path or not path.isprintable():
         raise _bad(url, "names no file")
@@ -128,4 +132,7 @@ def _is_number(value: object) -> bool:
 
 
 def _bad(url: object, what: str) -> InvalidArgument:
-    return InvalidArgument(f"{shown(url)} {what}; use sqlite:///relative.db or sqlite:////absolute.db", code="bad_url")
+    """Without the password, if it has one: errors end up in logs."""
+    address = _SECRET.sub("//…@", url) if isinstance(url, str) else url
+    message = f"{shown(address)} {what}; use sqlite:///relative.db or sqlite:////absolute.db"
+    return InvalidArgument(message, code="bad_url")

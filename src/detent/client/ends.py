@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from detent.client.reasons import Facts, Reason, because, described, losses
+from detent.client.reasons import Facts, Reason, because, brief, losses
 from detent.client.views import Event, Job
 from detent.kernel.budget import used_up
 from detent.kernel.dead_letter import is_dead_letter
@@ -27,8 +27,8 @@ def _told(job: Job, facts: Facts) -> tuple[str, str]:
     if error.category == "denied":
         return "denied", _denied(job, facts.last)
     if is_dead_letter(facts.lifecycle, job.record):
-        return "dead_letter", f"it was set aside as a dead letter {_with_whom(job)}: {described(error)}"
-    return "failed", f"it failed for good {_with_whom(job)}: {described(error)}"
+        return "dead_letter", f"it was set aside as a dead letter {_with_whom(job)}: {brief(error)}"
+    return "failed", f"it failed for good {_with_whom(job)}: {brief(error)}"
 
 
 def _with_whom(job: Job) -> str:

@@ -1,7 +1,6 @@
 """Why a job is where it is, and what would move it: read off its record, its log and the log of its queue."""
 
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -9,13 +8,13 @@ from detent.client.arguments import check_text_name
 from detent.client.ends import ends_of
 from detent.client.moments import to_micros, to_moment
 from detent.client.reads import Reads
-from detent.client.reasons import Facts, Reason, reasons_of
+from detent.client.reasons import Facts, Reason
+from detent.client.stays import stays_of
 from detent.client.views import Event, Job
 from detent.client.ways import Way, ways_of
+from detent.errors import StoreError
 from detent.store import EventQuery, JobQuery
 from detent.store.clock import host_clock
-
-RERUNS_MAX: Final = 100
 
 
 class Budget(Struct, frozen=True):
@@ -30,13 +29,17 @@ class Budget(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """The first reason is the one that matters most. `ways` are the verbs that its state has, and when time asks."""
+    """The first reason is the one that matters most. `ways` are the verbs that its state has, and when time asks.
+
+    `reruns` are the jobs that ran it again, the newest first.
+    """
 
     job: Job
     at: datetime
     reasons: list[Reason]
     ways: list[Way]
     budget: Budget
+    reruns: list[str]
 
 
 class Explaining(Reads):
@@ -44,11 +47,13 @@ class Explaining(Reads):
         """Why a job is where it is and what would move it, by what is on the record. `now` is this host's clock."""
         check_text_name("job_id", job_id)
         story = await self._story(job_id)
+        if not story.events:  # no program of ours leaves it so: somebody has been at the store
+            raise StoreError(f"the log of job {job_id} is missing; see: detent verify", code="store_corrupt")
         job = Job(story.job, self._codec)
         at = to_moment(host_clock() if now is None else to_micros("now", now))
         facts = await self._facts(job, [Event(event) for event in story.events], at)
-        reasons = ends_of(job, facts) if job.is_ended else reasons_of(job, facts)
-        return Explanation(job, at, reasons, ways_of(job, facts.lifecycle), _budget(job))
+        reasons = ends_of(job, facts) if job.is_ended else stays_of(job, facts)
+        return Explanation(job, at, reasons, ways_of(job, facts.lifecycle), _budget(job), facts.reruns)
 
     async def _facts(self, job: Job, events: list[Event], now: datetime) -> Facts:
         lifecycle = await self.lifecycle(job.lifecycle, job.lifecycle_version)
@@ -59,8 +64,7 @@ class Explaining(Reads):
             facts.kind_claim, _ = await self._last_claim(job.queue, job.kind)
             facts.waiting = (await self._waiting(job.queue)).get((), 0)
         if job.is_ended:
-            page = await self.find(parent_job_id=job.id, limit=RERUNS_MAX)
-            facts.reruns = [child.id for child in page if child.rerun_of == job.id]
+            facts.reruns = [each.id for each in await self.reruns(job.id)]
         return facts
 
     async def _last_claim(self, queue: str, kind: str | None) -> tuple[Event | None, datetime | None]:

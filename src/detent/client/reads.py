@@ -9,7 +9,7 @@ import msgspec
 from detent.client.arguments import check_choices, check_text_name
 from detent.client.moments import to_micros
 from detent.client.scope import Scoped
-from detent.client.tree import Tree, grown
+from detent.client.tree import Tree, again, grown
 from detent.client.views import Event, Job, Note
 from detent.errors import InvalidArgument, NotFound, shown
 from detent.lifecycle.bounds import check_at_least, check_whole
@@ -88,6 +88,11 @@ class Reads(Scoped):
     async def tree(self, job_id: str) -> Tree:
         """The whole tree that a job belongs to: from the first of its parents down."""
         return await grown(self, job_id)
+
+    async def reruns(self, job_id: str) -> list[Job]:
+        """The jobs that run this one again, the newest first."""
+        check_text_name("job_id", job_id)
+        return await again(self, job_id)
 
     async def events(
         self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[EventFilters]

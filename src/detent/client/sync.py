@@ -87,6 +87,7 @@ class SyncClient:
     history = twin(Client.history)
     notes = twin(Client.notes)
     tree = twin(Client.tree)
+    reruns = twin(Client.reruns)
     events = twin(Client.events)
     end = twin(Client.end)
     recent = twin(Client.recent)

@@ -50,6 +50,13 @@ async def grown(reads: "Reads", job_id: str) -> Tree:
     return root
 
 
+async def again(reads: "Reads", job_id: str) -> list[Job]:
+    """The jobs that run this one again, the newest first. They are children of it, among others."""
+    children = await _children(reads, job_id)
+    found = [child for child in children if child.rerun_of == job_id]
+    return sorted(found, key=lambda job: job.created_at, reverse=True)
+
+
 async def _first(reads: "Reads", job: Job) -> Job:
     """The first of its parents that is there."""
     known = {job.id}

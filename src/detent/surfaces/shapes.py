@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct, structs
 
 from detent.client import Event, Job, Note
@@ -145,7 +146,7 @@ def event_shape(event: Event) -> EventShape:
 
 
 def note_shape(note: Note) -> NoteShape:
-    said = {name: _text(value) for name, value in note.payload.items()}
+    said = {name: _kept(value) for name, value in note.payload.items()}
     return NoteShape(**_fields(note, NoteShape, leave_out=("payload",)), payload=said)
 
 
@@ -167,6 +168,11 @@ def _value(job: Job, name: str, unreadable: list[str]) -> Any:
         return None
 
 
-def _text(value: Any) -> Any:
-    """A note keeps what a late worker sent as bytes, and perhaps not all of them."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+def _kept(value: Any) -> Any:
+    """A note keeps what a late worker sent as bytes. Not all of them, or sealed ones, are no JSON, and become text."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return value.decode("utf-8", "replace")

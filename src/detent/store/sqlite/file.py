@@ -13,7 +13,7 @@ from detent.store.sqlite.connection import Connection, Synchronous, create_file
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.desk import Outcome, Work
 from detent.store.sqlite.failing import store_error, translated
-from detent.store.sqlite.gate import Gate
+from detent.store.sqlite.gate import SUFFIX, Gate
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transactions import Transactions
@@ -46,6 +46,8 @@ class File:
     def open(self, now: int) -> None:
         sharing.check_library()
         is_unclean = False
+        if not self.is_memory:
+            self._check_kind()
         if not self._create:
             inspecting.check_there(MEMORY if self.is_memory else self.path, self.migrations())
         if not self.is_memory:
@@ -58,6 +60,12 @@ class File:
         except BaseException:
             self.close()
             raise
+
+    def _check_kind(self) -> None:
+        """What is no database is refused before anything is made beside it."""
+        with translated(self.path):
+            if not Path(self.path + SUFFIX).exists():
+                self.migrations()
 
     def migrations(self) -> list[Migration]:
         """What the schema consists of, and which of it the file has. Nothing is opened, and nothing made."""

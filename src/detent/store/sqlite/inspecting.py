@@ -32,7 +32,8 @@ def migrations(path: str, busy_s: float) -> list[Migration]:
 def check_there(where: str, found: list[Migration]) -> None:
     """A store begins with its first migration: an empty file is none, nor is one with tables of somebody else's."""
     if all(each.applied_at is None for each in found):
-        message = f"there is no store at {where}; `detent enqueue` or connect() makes one, or give the right --url"
+        what = "no store in" if _has_content(where) else "no store at"  # a file of somebody else's is not to be blamed
+        message = f"there is {what} {where}; `detent enqueue` or connect() makes one, or give the right --url"
         raise StoreError(message, code="store_missing")
 
 

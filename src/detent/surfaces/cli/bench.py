@@ -51,9 +51,16 @@ class Place(Struct, frozen=True):
 @click.command(cls=Command, example="detent bench\ndetent bench --url sqlite:////srv/jobs.db", shape=BenchShape)
 @_URL
 @click.option(
-    "--batch", default=BATCH, show_default=True, type=click.IntRange(1, CLAIM_MAX), help="Jobs to a transaction."
+    "--batch",
+    default=BATCH,
+    show_default=True,
+    type=click.IntRange(1, CLAIM_MAX),
+    metavar="N",
+    help="Jobs to a transaction.",
 )
-@click.option("--pairs", default=PAIRS, show_default=True, type=click.IntRange(1, PAIRS_MAX), help="Measurements.")
+@click.option(
+    "--pairs", default=PAIRS, show_default=True, type=click.IntRange(1, PAIRS_MAX), metavar="N", help="Measurements."
+)
 @JSON
 def bench(url: str | None, batch: int, pairs: int, as_json: bool) -> None:
     """Measure how many jobs a second this machine can do.

@@ -18,6 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from detent.surfaces.cli.failure import Failure
 from detent.surfaces.cli.output import Screen, clean, screen
 
 PATIENCE_S: Final = 1.0  # what takes no longer needs no bar
@@ -41,7 +42,7 @@ def confirm(question: str, *, yes: bool) -> None:
             f"{question} Nobody is at a terminal to say so: pass --yes, or look first with --dry-run."
         )
     if not click.confirm(question, err=True):
-        raise click.Abort
+        raise Failure("nothing was done, as you said")
 
 
 class Progressing:

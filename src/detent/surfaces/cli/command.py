@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import click
 
+from detent.surfaces.cli.output import writing
+
 HELP: Final = ("-h", "--help")
 EXIT_CODES: Final[Mapping[int, str]] = {
     0: "done",
@@ -18,7 +20,16 @@ EXIT_CODES: Final[Mapping[int, str]] = {
 }
 
 
-class Command(click.Command):
+class Telling(click.Command):
+    """What help and version print is output like any other: its reader may leave, and its disk may be full."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with writing():
+            return super().make_context(*args, **extra)
+        raise click.exceptions.Exit(0)  # the reader left, and has got what it wanted
+
+
+class Command(Telling):
     """`example` is shown in the help and in the reference. `shape` is what `--json` prints; `stream`: one to a line."""
 
     def __init__(
@@ -40,7 +51,7 @@ class Command(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-class Group(click.Group):
+class Group(Telling, click.Group):
     """Commands are listed in the order in which they are declared: the first ones first."""
 
     command_class = Command

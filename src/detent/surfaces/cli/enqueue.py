@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from detent.client import Job, SyncClient
 from detent.errors import NotFound
 from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle.bounds import LEASE_S_MAX, LEASE_S_MIN
 from detent.surfaces.cli.chatter import remark
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.definitions import FILE_SUFFIX, complete_name, read
@@ -27,21 +28,21 @@ OPTIONS: Final = (
         "--lifecycle", default="standard", show_default=True, shell_complete=complete_name,
         help="A lifecycle's name, or the .toml file of one of your own.",
     ),
-    click.option("--priority", type=int, default=0, help="A higher number goes sooner."),
+    click.option("--priority", type=int, default=0, metavar="N", help="A higher number goes sooner."),
     click.option("--delay", "delay_s", type=Seconds(), default=0.0, help="Not before this has passed: 30s, 2h."),
     click.option("--run-at", type=Instant(), help="Not before this time: 2026-11-16T08:30:00Z."),
     click.option("--id", "job_id", help="Its id; one is made if not given."),
     click.option("--dedupe-key", metavar="KEY", help="No second job of this kind and key while one is not ended."),
     click.option("--request-id", metavar="ID", help="Makes a repeat of this very command safe."),
-    click.option("--max-attempts", type=click.IntRange(1), help="How often it may fail or crash until it is given up."),
+    click.option("--max-attempts", type=click.IntRange(1), metavar="N", help="So many failures and crashes at most."),
     click.option("--timeout", "timeout_s", type=Seconds(), help="How long one attempt may run."),
-    click.option("--lease", "lease_s", type=Seconds(), help="How long a worker has it without a heartbeat."),
+    click.option("--lease", "lease_s", type=Seconds(), help="How long a worker has it without a heartbeat: 30s to 2m."),
     click.option("--correlation", "correlation_id", metavar="ID", help="What it belongs to."),
     click.option(
         "--parent", "parent_job_id", metavar="JOB", shell_complete=complete_job, help="The job that it is a part of."
     ),
     click.option("--workflow", "workflow_id", metavar="ID", help="The workflow that it is a step of."),
-    click.option("--step", "step_index", type=click.IntRange(0), help="Which step."),
+    click.option("--step", "step_index", type=click.IntRange(0), metavar="N", help="Which step."),
     click.option("--topic", help="The topic it is dispatched on."),
     click.option("--context-ptr", metavar="PTR", help="Where its context is kept."),
     click.option("--adapter", "adapter_id", metavar="ID", help="Only for workers that ask for this adapter."),
@@ -78,6 +79,8 @@ def enqueue(
     KIND says what is to be done, PAYLOAD is its input: JSON, @FILE, or - for stdin. Where the lifecycle has a state for
     jobs that are created but not submitted, it is submitted at once. Prints the job.
     """
+    if given["delay_s"] and given["run_at"] is not None:
+        raise click.UsageError("--delay and --run-at both say when; give one of them.")
     own = [read(given["lifecycle"])] if given["lifecycle"].endswith(FILE_SUFFIX) else []
     given["lifecycle"] = own[0].name if own else given["lifecycle"]
     given["env"] = dict(given["env"]) or None
@@ -109,6 +112,9 @@ def _known(job: Job) -> str:
 
 def _policy(lifecycle: Lifecycle, given: dict[str, Any]) -> Policy | None:
     """The lifecycle's defaults with what was asked for; None: just these."""
+    lease_s = given["lease_s"]
+    if lease_s is not None and not LEASE_S_MIN <= lease_s <= LEASE_S_MAX:
+        raise click.UsageError(f"--lease is {lease_s:g} s; a lease lasts {LEASE_S_MIN:g} s to {LEASE_S_MAX:g} s.")
     settings = {name: value for name in ("timeout_s", "lease_s") if (value := given.pop(name)) is not None}
     attempts = given.pop("max_attempts")
     if attempts is not None:

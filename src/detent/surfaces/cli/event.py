@@ -4,20 +4,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-from rich.text import Text
 
 from detent.client import Event, SyncClient
+from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import VERBS
 from detent.store import Page
 from detent.store.query import PAGE_MAX
 from detent.surfaces.cli.command import Command, Group
-from detent.surfaces.cli.job.naming import complete_job
-from detent.surfaces.cli.job.telling import deed
-from detent.surfaces.cli.opening import opened
+from detent.surfaces.cli.failure import Missing, guess
+from detent.surfaces.cli.job.filters import say_unknown
+from detent.surfaces.cli.job.naming import complete_job, opened_for
+from detent.surfaces.cli.log_lines import Lines
 from detent.surfaces.cli.options import JSON, Moment, Seconds, store_options
-from detent.surfaces.cli.output import Screen, clean, is_sized, say, show, write_line
-from detent.surfaces.cli.palette import style_of
-from detent.surfaces.cli.times import clock, day
+from detent.surfaces.cli.output import Screen, write_line
+from detent.surfaces.cli.suggesting import suggested
 from detent.surfaces.shapes import EventShape, event_shape
 
 LAST = 10
@@ -31,18 +31,21 @@ def event() -> None:
 
 @event.command(cls=Command, example="detent event tail --queue ocr --json | jq .type", shape=EventShape, stream=True)
 @click.option(
-    "--last", type=click.IntRange(0, LAST_MAX), help="Begin with so many: 10, or with --since as many as 1000."
+    "--last",
+    type=click.IntRange(0, LAST_MAX),
+    metavar="N",
+    help="Begin with so many: 10, or with --since as many as 1000.",
 )
 @click.option("--after", metavar="CURSOR", help="Begin after this place instead: the `cursor` of an event in JSON.")
 @click.option("--follow/--no-follow", default=True, show_default=True, help="Wait for more, until interrupted.")
 @click.option("--timeout", type=Seconds(), help="End when nothing has happened for this long: 30s, 5m.")
 @click.option("--job", "job_id", metavar="JOB", shell_complete=complete_job, help="Of this job.")
 @click.option("--type", help="Of this type, such as job_failed.")
-@click.option("--verb", type=click.Choice(VERBS), metavar="VERB", help="By this verb, such as claim.")
+@click.option("--verb", type=click.Choice(VERBS), metavar="VERB", help=f"By this verb: {', '.join(VERBS)}.")
 @click.option("--queue", help="Of jobs in this queue.")
 @click.option("--kind", help="Of jobs of this kind.")
 @click.option("--correlation", "correlation_id", metavar="ID", help="With this correlation id.")
-@click.option("--since", "at_from", type=Moment(), help="Not older than: 15m ago, or a time.")
+@click.option("--since", "at_from", type=Moment(), help="Since 15m ago, or since a time.")
 @store_options
 @JSON
 def tail(
@@ -53,9 +56,10 @@ def tail(
     asked = {name: value for name, value in filters.items() if value is not None}
     if last is None:
         last = LAST_MAX if "at_from" in asked else LAST
-    with opened(url, tenant) as client:
+    with opened_for(asked.get("job_id", ""), url, tenant) as client:
+        _check(client, asked)
         before = _before(client, last, after, asked)
-        lines = Lines(client)
+        lines = Lines(client, before)
         try:
             for each in _onwards(client, before, timeout, asked) if follow else _there(client, before, asked):
                 write_line(event_shape(each)) if as_json else lines.write(each)
@@ -87,22 +91,22 @@ def _onwards(client: SyncClient, page: Page[Event], timeout: float | None, asked
     yield from client.tail(after=page.cursor, timeout_s=timeout, **asked)
 
 
-class Lines:
-    """An event in a line: when, which job, where it went, what was done, by whom and why."""
+def _check(client: SyncClient, asked: dict[str, Any]) -> None:
+    """What no event can have is a slip. A queue or a kind may come yet, and is waited for."""
+    if "job_id" in asked:
+        client.get(asked["job_id"])
+    types = {name for each in client.lifecycles() for name in _types(each)}
+    wanted = asked.get("type")
+    if wanted is not None and wanted not in types:
+        see = suggested("lifecycle list", tenant=False)
+        raise Missing(f"no lifecycle in this store has events of type '{wanted}'.{guess(wanted, types)} See: {see}")
+    say_unknown(client, asked)
 
-    def __init__(self, client: SyncClient) -> None:
-        self._states = {state.name: state for each in client.lifecycles() for state in each.states}
-        self._day = ""
 
-    def write(self, event: Event) -> None:
-        if day(event.at) != self._day:  # the last events of a quiet store may be of another day than today
-            self._day = day(event.at)
-            say(self._day, style="dim")
-        state = self._states.get(event.to_state)
-        style = "" if state is None else style_of(state.phase, state.outcome)
-        why = f"  {clean(event.cause)}" if event.cause else ""
-        line = Text.assemble(
-            Text(clock(event.at), style="dim"), "  ", Text(clean(event.job_id), style="cyan"), "  ",
-            Text(clean(event.to_state), style=style), "  ", clean(deed(event)), Text(why, style="dim"),
-        )  # fmt: skip
-        show(line, is_wrapped=is_sized())
+def _types(lifecycle: Lifecycle) -> Iterator[str]:
+    table = lifecycle.table
+    routes = [table.start, *(route for verbs in table.routes.values() for route in verbs.values())]
+    yield table.heartbeat_event
+    for route in routes:
+        if route.verb != "progress":  # which leaves a note, and no event
+            yield from (leg.event for leg in (route.forward, route.recovery) if leg is not None)

@@ -28,9 +28,16 @@ Row = tuple[str | Text, ...]
 @click.command(cls=Command, example="detent lifecycle explore standard --faults 2", shape=list[Report])
 @click.argument("name", required=False, shell_complete=complete_name)
 @click.option(
-    "--faults", default=1, show_default=True, type=click.IntRange(0, 2), help="In one history; 2 takes a minute."
+    "--faults",
+    default=1,
+    show_default=True,
+    type=click.IntRange(0, 2),
+    metavar="N",
+    help="In one history; 2 takes a minute.",
 )
-@click.option("--workers", default=3, show_default=True, type=click.IntRange(1, 3), help="Compete for the job.")
+@click.option(
+    "--workers", default=3, show_default=True, type=click.IntRange(1, 3), metavar="N", help="Compete for the job."
+)
 @JSON
 def explore(name: str | None, faults: int, workers: int, as_json: bool) -> None:
     """Walk through every history a job can have on NAME, and judge each one.

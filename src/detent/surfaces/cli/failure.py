@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterable
 from difflib import get_close_matches
 from shutil import get_terminal_size
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import click
 
-from detent.errors import DetentError, LifecycleError, NotFound, Refused, StoreError
+from detent.errors import DetentError, InvalidArgument, LifecycleError, NotFound, Refused
 from detent.surfaces.cli.output import clean
+
+# Faults of what is kept, and not of what was typed.
+OF_THE_STORE: Final = frozenset({"value_unreadable", "payload_not_json"})
 
 
 class Failure(click.ClickException):
@@ -34,6 +37,10 @@ class Missing(Failure):
     error_code = "not_found"
 
 
+class Misused(Failure):
+    exit_code = 2  # as for an option that click itself refuses
+
+
 class Interrupted(Failure):
     exit_code = 130  # as a shell has it: 128 and the number of SIGINT
     error_code = "interrupted"
@@ -46,12 +53,18 @@ class Interrupted(Failure):
 
 
 def failure_of(error: DetentError, hint: str = "") -> Failure:
-    is_missing = isinstance(error, NotFound) or (isinstance(error, StoreError) and error.code == "store_missing")
-    failure = (Missing if is_missing else Failure)(f"{error}.{hint}" if hint else str(error))
+    failure = _kind_of(error)(f"{error}.{hint}" if hint else str(error))
     failure.error_code = error.code
     if isinstance(error, Refused):
         failure.details = {"job_id": error.job_id, "state": error.state, "allowed": list(error.allowed)}
     return failure
+
+
+def _kind_of(error: DetentError) -> type[Failure]:
+    if isinstance(error, NotFound) or error.code == "store_missing":
+        return Missing
+    is_asked_wrongly = isinstance(error, InvalidArgument) and error.code not in OF_THE_STORE
+    return Misused if is_asked_wrongly else Failure
 
 
 class InJson(click.ClickException):

@@ -13,8 +13,9 @@ from detent.lifecycle.diagram import as_mermaid, as_text
 from detent.surfaces.cli.command import Group
 from detent.surfaces.cli.definitions import complete_name, find, known_at, read
 from detent.surfaces.cli.exploring import explore
+from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.options import JSON, URL
-from detent.surfaces.cli.output import say, write, write_json, write_table
+from detent.surfaces.cli.output import say, say_command, write, write_json, write_table
 from detent.surfaces.cli.suggesting import suggested
 
 NAME: Final = click.argument("name", shell_complete=complete_name)
@@ -96,7 +97,7 @@ def list_(url: str | None, as_json: bool) -> None:
     if as_json:
         write_json(found)
     else:
-        write_table(SummaryShape.__struct_fields__, (astuple(row) for row in found))
+        write_table(SummaryShape.__struct_fields__, map(_cells, found))
 
 
 @lifecycle.command(example="detent lifecycle show standard", shape=LifecycleShape)
@@ -118,7 +119,7 @@ def show(name: str, url: str | None, as_json: bool) -> None:
     say()
     if any(move.recovery for move in found.moves):
         say("↶ recovery: the attempt is over, the job is not.", style="dim")
-    say(f"Draw it: {suggested(f'lifecycle diagram {name}')}", style="dim")
+    say_command("Draw it:", suggested("lifecycle diagram", name, tenant=False))
 
 
 @lifecycle.command(example="detent lifecycle diagram dispatch --mermaid", shape=DiagramShape)
@@ -145,13 +146,14 @@ def check(file: str, as_json: bool) -> None:
     phases = Counter(state.phase for state in found.states)
     recoveries = sum(move.recovery for move in found.moves)
     if as_json:
-        counts = {str(phase): count for phase, count in phases.items()}
-        sound = (found.name, found.version, found.digest, len(found.states), counts, len(found.moves), recoveries)
+        by_phase = {str(phase): count for phase, count in phases.items()}
+        sound = (found.name, found.version, found.digest, len(found.states), by_phase, len(found.moves), recoveries)
         write_json(SoundShape(*sound))
         return
     say(f"sound: {found.name} v{found.version}", style="green")
-    say(f"{len(found.states)} states: {', '.join(f'{count} {phase}' for phase, count in phases.items())}")
-    say(f"{len(found.moves)} moves, {recoveries} of them recovery")
+    counts = ", ".join(f"{count} {phase}" for phase, count in phases.items())
+    say(f"{counted(len(found.states), 'state')}: {counts}")
+    say(f"{counted(len(found.moves), 'move')}, {recoveries} of them recovery")
     say(f"digest {found.digest}")
 
 
@@ -160,6 +162,10 @@ lifecycle.add_command(explore)
 
 def _summary(each: Lifecycle) -> SummaryShape:
     return SummaryShape(each.name, each.version, len(each.states), len(each.moves), each.summary)
+
+
+def _cells(row: SummaryShape) -> tuple[object, ...]:
+    return tuple(cell(value) if isinstance(value, int) else value for value in astuple(row))
 
 
 def _state_cells(found: Lifecycle) -> list[tuple[object, ...]]:

@@ -13,6 +13,7 @@ from detent.surfaces.cli.times import instant_of, moment_of, seconds_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 JSON_ASKED: Final = "detent.json"
+WRITTEN: Final = "detent.written"
 
 
 class Seconds(click.ParamType[float]):
@@ -36,6 +37,8 @@ class Moment(click.ParamType[datetime]):
         moment = value if isinstance(value, datetime) else moment_of(value, datetime.now(UTC))
         if moment is None:
             self.fail(f"'{value}' is no time; write 2026-11-16T08:30:00Z, or 15m for 15 minutes ago.", param, ctx)
+        if param is not None and ctx is not None:
+            ctx.meta.setdefault(WRITTEN, {})[param.name] = value  # to say it again as it was said
         return moment
 
 

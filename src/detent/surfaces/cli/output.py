@@ -5,21 +5,23 @@ A reader that stops early (`| head`) is no error: what comes after goes nowhere,
 
 import json
 import os
+import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import zip_longest
 from typing import IO, Any, Final
 
 import click
 import msgspec
-from rich import box
 from rich.console import Console, RenderableType
-from rich.table import Table
 from rich.text import Text
 
-PIPE_COLUMNS: Final = 160  # a row stays on one line for whoever greps it
+from detent.surfaces.cli.tables import Column, Grid, fitting, wanted, within
+from detent.surfaces.cli.times import JOINT
+from detent.surfaces.cli.width import columns as columns_of
+
+_TRAILING: Final = re.compile(r" +$", re.MULTILINE)
 
 
 class Screen(Console):
@@ -40,15 +42,15 @@ def leave(stream: IO[str]) -> None:
     os.close(nowhere)
 
 
-def is_sized() -> bool:
-    """Whether the width is known. In a pipe it is not, unless somebody has said it."""
-    return sys.stdout.isatty() or "COLUMNS" in os.environ
-
-
 def screen(*, stderr: bool = False) -> Screen:
     """Brackets and colons in what a job holds are just that: markup and emoji codes are off."""
-    width = None if stderr or is_sized() else PIPE_COLUMNS
-    return Screen(stderr=stderr, highlight=False, markup=False, emoji=False, width=width)
+    return Screen(
+        stderr=stderr,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        width=columns_of(sys.stderr if stderr else sys.stdout),
+    )
 
 
 def clean(value: object) -> str:
@@ -62,14 +64,22 @@ def say(line: str = "", *, style: str = "") -> None:
     show(Text(line, style=style))
 
 
+def say_command(what: str, command: str) -> None:
+    """A hint, and what to type. It is never wrapped: whoever copies it would copy the line ends, too."""
+    show(Text(f"{what} {clean(command)}", style="dim"), is_wrapped=False)
+
+
 def show(what: RenderableType, *, is_wrapped: bool = True) -> None:
-    with _writing():
-        screen().print(what, soft_wrap=not is_wrapped)
+    """Without the blanks that rich leaves at the ends of lines."""
+    console = screen()
+    with writing(), console.capture() as captured:  # its end flushes the stream, whatever is in there
+        console.print(what, soft_wrap=not is_wrapped)
+    write(_TRAILING.sub("", captured.get().replace(JOINT, " ")))
 
 
 def write(text: str) -> None:
     """Text that has its own shape and is not to be wrapped."""
-    with _writing():
+    with writing():
         sys.stdout.write(text)
         sys.stdout.flush()
 
@@ -96,34 +106,27 @@ def write_array(items: Iterable[Any]) -> None:
 
 
 def write_table(headings: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """The first column is what a row is about; the last takes what room is left."""
-    write_long_table(headings, [rows])
+    """The first column is what a row is about; where room is short, the widest is folded."""
+    write_listing([Column(heading) for heading in headings], [rows])
 
 
-def write_long_table(headings: Iterable[str], pages: Iterable[Iterable[Iterable[object]]]) -> None:
-    """Page by page, as they come: the columns are as wide as the first page wants them, or wider."""
-    names, widths = [Text(heading) for heading in headings], [0]
-    for page in pages:
+def write_listing(columns: Sequence[Column], pages: Iterable[Iterable[Iterable[object]]]) -> None:
+    """Page by page, as they come. The first says which columns fit; they are as wide as it wants them, or wider."""
+    room, places, widths = screen().width, list(range(len(columns))), [0] * len(columns)
+    for number, page in enumerate(pages):
         rows = [[cell if isinstance(cell, Text) else Text(clean(cell)) for cell in row] for row in page]
-        show(_table(names, rows, widths))
+        widths = [max(pair) for pair in zip(widths, wanted(columns, rows), strict=True)]
+        places = places if number else fitting(columns, widths, room)
+        shown = [[row[place] for place in places] for row in rows]
+        fit = within([widths[place] for place in places], room)
+        show(Grid([columns[place] for place in places], shown, fit, has_heading=not number), is_wrapped=False)
         if Screen.is_gone:
             return
-        widths = [max(cell.cell_len for cell in column) for column in zip(names, *rows, strict=False)]
-
-
-def _table(names: list[Text], rows: list[list[Text]], widths: list[int]) -> Table:
-    table = Table(
-        box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold", show_header=not any(widths)
-    )
-    for name, width, style in zip_longest(names, widths, ("cyan",)):
-        table.add_column(name, style=style, overflow="fold", min_width=width)
-    for row in rows:
-        table.add_row(*row)
-    return table
 
 
 @contextmanager
-def _writing() -> Iterator[None]:
+def writing() -> Iterator[None]:
+    """Whatever is written to stdout: a reader that has left is no error, a full disk is one."""
     try:
         yield
     except BrokenPipeError:

@@ -47,7 +47,7 @@ class PruneShape(Struct, frozen=True, kw_only=True):
 @store_options
 @click.option("--successes", default="7d", show_default=True, type=Seconds(), help="How long successes are kept.")
 @click.option("--others", default="30d", show_default=True, type=Seconds(), help="How long all other ends are kept.")
-@click.option("--max", "jobs_max", type=click.IntRange(0), help="Remove at most so many jobs.")
+@click.option("--max", "jobs_max", type=click.IntRange(0), metavar="N", help="Remove at most so many jobs.")
 @DRY_RUN
 @JSON
 def prune(

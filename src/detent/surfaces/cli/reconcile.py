@@ -49,7 +49,12 @@ class PassShape(Struct, frozen=True, kw_only=True):
 @click.option("--once", is_flag=True, help="Do what is due now, and end.")
 @click.option("--every", default=f"{EVERY_S:g}s", show_default=True, type=Seconds(), help="Between passes: 500ms, 1s.")
 @click.option(
-    "--limit", default=LIMIT, show_default=True, type=click.IntRange(1, RECONCILE_MAX), help="Jobs in one pass."
+    "--limit",
+    default=LIMIT,
+    show_default=True,
+    type=click.IntRange(1, RECONCILE_MAX),
+    metavar="N",
+    help="Jobs in one pass.",
 )
 @JSON
 def reconcile(url: str | None, once: bool, every: float, limit: int, as_json: bool) -> None:

@@ -21,7 +21,7 @@ from detent.surfaces.cli.folded import (
 from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.opening import opened
 from detent.surfaces.cli.options import JSON, Moment, store_options
-from detent.surfaces.cli.output import clean, say, write_json, write_table
+from detent.surfaces.cli.output import clean, say, say_command, write_json, write_table
 from detent.surfaces.cli.palette import PHASES, style_of
 from detent.surfaces.cli.suggesting import suggested
 from detent.surfaces.cli.times import full, relative
@@ -36,10 +36,12 @@ Styles = dict[tuple[str, str], str]  # by lifecycle and state
     shape=ReplayShape | JobAtShape,
 )
 @store_options
-@click.option("--since", type=Moment(), help="Count from here, too: a time, or 15m for so long ago.")
+@click.option("--since", type=Moment(), help="Count from here, too: 15m ago, or a time.")
 @click.option("--until", type=Moment(), help="Stop here; default: now, and compare with the records.")
 @click.option("--job", "job_id", metavar="ID", help="Only this job, in full.")
-@click.option("--limit", default=SHOWN, show_default=True, type=click.IntRange(0), help="Differences to list.")
+@click.option(
+    "--limit", default=SHOWN, show_default=True, type=click.IntRange(0), metavar="N", help="Differences listed."
+)
 @JSON
 def replay(
     url: str | None,
@@ -138,8 +140,8 @@ def _show_differences(differences: list[DifferenceShape], limit: int) -> None:
         write_table(("job", "column", "by the log", "as it is kept"), rows)
     if total > limit:
         say(f"Not listed: {total - limit:,} more; --limit N lists N of them.")
-    say(f"What a job went through, and by whom: {suggested('job history JOB')}")
-    say(f"Which rule is broken: {suggested('verify')}")
+    say_command("What a job went through, and by whom:", suggested("job history JOB"))
+    say_command("Which rule is broken:", suggested("verify"))
 
 
 def _said(value: Any, now: datetime | None = None) -> str:

@@ -69,7 +69,7 @@ class Root(Group):
             return super().invoke(ctx)
         except DetentError as error:
             raise failure_of(error) from error
-        except KeyboardInterrupt as error:
+        except (KeyboardInterrupt, click.Abort) as error:  # the second: at a question
             raise Interrupted from error
 
 

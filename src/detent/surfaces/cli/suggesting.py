@@ -10,16 +10,36 @@ import click
 from click.core import ParameterSource
 
 import detent
+from detent.surfaces.cli.options import WRITTEN
 
 NAME: Final = "detent"
 
 
-def suggested(command: str, *, tenant: bool = True) -> str:
-    """`job cancel 42` becomes `detent job cancel 42 --url …`, if the store was named by an option.
+def suggested(command: str, *names: str, tenant: bool = True) -> str:
+    """`job cancel` and the job `42` become `detent job cancel 42 --url …`, if the store was named by an option.
 
-    `tenant`: whether that command has a tenant, too.
+    `names` are quoted here, and set apart where one could be taken for an option. `tenant`: whether that command has a
+    tenant, too.
     """
-    return f"{program()} {command}{_where(('url', 'tenant') if tenant else ('url',))}"
+    where = _where(("url", "tenant") if tenant else ("url",))
+    quoted = "".join(f" {shlex.quote(name)}" for name in names)
+    is_plain = not any(name.startswith("-") for name in names)
+    return f"{program()} {command}{quoted}{where}" if is_plain else f"{program()} {command}{where} --{quoted}"
+
+
+def repeated(*names: str) -> str:
+    """The options of this command that are among `names`, as they were given: ` --kind invoice --ended-since 1h`."""
+    context = click.get_current_context()
+    written = context.meta.get(WRITTEN, {})
+    options = {each.name: each.opts[-1] for each in context.command.params if each.name in names}
+    given = [name for name in options if context.params.get(name) is not None]
+    return "".join(f" {options[name]}{_value(written.get(name, context.params[name]))}" for name in given)
+
+
+def _value(value: object) -> str:
+    """With its option as one word, if it could be taken for an option itself."""
+    quoted = shlex.quote(str(value))
+    return f"={quoted}" if quoted.startswith("-") else f" {quoted}"
 
 
 def program() -> str:

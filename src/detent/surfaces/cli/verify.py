@@ -13,17 +13,18 @@ from detent.client import SyncClient
 from detent.client.scope import DEFAULT_TENANT
 from detent.surfaces.cli.chatter import watched
 from detent.surfaces.cli.command import Command
+from detent.surfaces.cli.failure import Missing
 from detent.surfaces.cli.numbers import counted
 from detent.surfaces.cli.opening import opened
 from detent.surfaces.cli.options import JSON, URL
-from detent.surfaces.cli.output import say, write_json, write_table
+from detent.surfaces.cli.output import say, say_command, write_json, write_table
 from detent.surfaces.cli.suggesting import suggested
 from detent.surfaces.cli.times import span
 
 SHOWN: Final = 20
 _TENANT: Final = click.option("--tenant", metavar="NAME", help="Only this tenant's jobs; default: everybody's.")
 _LIMIT: Final = click.option(
-    "--limit", default=SHOWN, show_default=True, type=click.IntRange(0), help="Violations to list."
+    "--limit", default=SHOWN, show_default=True, type=click.IntRange(0), metavar="N", help="Violations to list."
 )
 
 
@@ -61,6 +62,8 @@ def verify(url: str | None, tenant: str | None, limit: int, as_json: bool) -> No
     begun_s = monotonic()
     with opened(url, DEFAULT_TENANT if tenant is None else tenant) as client:
         report = _verified(client, all_tenants=tenant is None)
+    if tenant is not None and not report.jobs:  # a slip must not pass for a clean audit
+        raise Missing(f"tenant '{tenant}' has no jobs here. Leave --tenant out to verify everybody's")
     took_s = monotonic() - begun_s
     if as_json:
         write_json(_shape(report, took_s))
@@ -118,7 +121,7 @@ def _show_rest(report: Report, shown: int, total: int) -> None:
     say()
     if shown < total:
         say(f"Not listed: {total - shown:,} more; --limit N lists N of them, and --json up to 1,000.")
-    say(f"What a job went through: {suggested('job history JOB')}")
-    say(f"Where its record and its log differ: {suggested('replay')}")
+    say_command("What a job went through:", suggested("job history JOB"))
+    say_command("Where its record and its log differ:", suggested("replay"))
     if "I26" in report.counts:
         say("The store itself is damaged: keep a copy of the file, and restore a backup.")

@@ -135,8 +135,8 @@ def _variables(found: Mapping[Words, click.Command]) -> dict[str, str]:
 def _errors() -> Iterator[str]:
     yield (
         "With `--json` an error is a line of JSON on stderr. Its `code` is [the error's own](errors.md), "
-        "`wrong_usage`, `wait_timed_out`, `interrupted`, or `error` for what has none. A refusal has `job_id`, `state` "
-        "and `allowed` too; a lifecycle that is not sound has its `problems`."
+        "`wrong_usage`, `wait_timed_out`, `already_rerun`, `interrupted`, or `error` for what has none. A refusal has "
+        "`job_id`, `state` and `allowed` too; a lifecycle that is not sound has its `problems`."
     )
     yield fence("json", failure_of(NotFound("there is no job 43 in tenant 'default'")).as_json())
 

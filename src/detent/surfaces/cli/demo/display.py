@@ -9,7 +9,7 @@ from detent.surfaces.cli.chatter import remark
 from detent.surfaces.cli.demo.log import Log
 from detent.surfaces.cli.demo.stage import Stage
 from detent.surfaces.cli.demo.view import View
-from detent.surfaces.cli.output import Screen, say, screen, write
+from detent.surfaces.cli.output import Screen, say, screen
 
 Show = Callable[[Stage], None]
 
@@ -24,7 +24,7 @@ def displayed(*, as_json: bool) -> Iterator[Show]:
         with _drawn(terminal) as show:
             yield show
     else:
-        yield Log(lambda line: write(f"{line}\n")).show
+        yield Log(say).show
 
 
 @contextmanager

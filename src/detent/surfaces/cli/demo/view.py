@@ -14,9 +14,14 @@ from detent.surfaces.cli.demo.stage import Stage
 from detent.surfaces.cli.palette import style_of
 
 NAME_COLUMNS: Final = max(map(len, BUILT_IN)) + 2
-NEWS: Final = (2, 6)  # the fewest and the most lines of it
-FULL: Final = "━"
-EMPTY: Final = "─"
+NEWS_MIN: Final = 3  # lines of the story, in a low terminal
+NEWS_USUAL: Final = 6
+NEWS_MAX: Final = 30
+INTRODUCTION: Final = 4  # lines above the picture, which stay in sight where that costs nothing
+ECHO: Final = 2  # columns in which a terminal shows ^C: in the next line it would push the picture up
+ENDED: Final = "━"
+UNDER_WAY: Final = "╍"
+TO_COME: Final = "─"
 BEFORE_END: Final = ("active", "held", "ready", "parked")
 
 
@@ -28,16 +33,27 @@ class View:
         self._totals = Counter(part.lifecycle for part in stage.script)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        columns = options.max_width
-        lines = [*self._title(columns), Text()]
-        for lifecycle in BUILT_IN.values():
-            lines += self._rows(lifecycle, columns)
-        lines += [Text(), *flow(sums(self._stage), columns, between=" · "), Text()]
-        if len(lines) + NEWS[0] > console.size.height:
-            lines = [line for line in lines if line]  # a low terminal has no room for air
-        room = min(max(console.size.height - len(lines), NEWS[0]), NEWS[1])
-        lines += news_lines(told(self._stage), columns, room)
-        yield from lines
+        columns, height = options.max_width, console.size.height
+        lines = self._figures(columns, height)
+        items = told(self._stage)
+        room = news_room(height - len(lines))
+        if self._stage.is_over:  # what is printed below comes right below
+            room = min(room, max(len(items), NEWS_MIN))
+        yield from (*lines, *news_lines(items, columns, room))
+
+    def _figures(self, columns: int, height: int) -> list[Text]:
+        """All but the story. A low terminal has no room for air, and a very low one none for the states."""
+        lines = self._lines(columns, has_states=True)
+        if len(lines) + NEWS_MIN > height:
+            lines = [line for line in lines if line]
+        if len(lines) + NEWS_MIN > height:
+            lines = [line for line in self._lines(columns, has_states=False) if line]
+        return lines
+
+    def _lines(self, columns: int, *, has_states: bool) -> list[Text]:
+        rows = [self._rows(lifecycle, columns) for lifecycle in BUILT_IN.values()]
+        shown = [line for lines in rows for line in (lines if has_states else lines[:1])]
+        return [*self._title(columns), Text(), *shown, Text(), *flow(sums(self._stage), columns, between=" · "), Text()]
 
     def _title(self, columns: int) -> list[Text]:
         names = " ".join(member.name for member in self._stage.cast.workers)
@@ -57,14 +73,15 @@ class View:
 
 
 def bar(lifecycle: Lifecycle, counts: dict[str, int], total: int, columns: int) -> Text:
-    """Each state's share in its colour: what has ended, what is under way, and what is still to come."""
+    """Each state's share in its colour. What has ended, is under way and is to come can be told without colour, too."""
     drawn, reached, line = 0, 0, Text()
     for state in sorted(lifecycle.states, key=_order):
         reached += counts[state.name]
         until = round(reached / total * columns)
-        line.append(FULL * (until - drawn), style_of(state.phase, state.outcome))
+        glyph = ENDED if state.phase == "ended" else UNDER_WAY
+        line.append(glyph * (until - drawn), style_of(state.phase, state.outcome))
         drawn = until
-    return line.append(EMPTY * (columns - drawn), "dim")
+    return line.append(TO_COME * (columns - drawn), "dim")
 
 
 def chip(state: State, count: int, digits: int) -> Text:
@@ -93,10 +110,16 @@ def told(stage: Stage) -> list[Item]:
     return [item for item in stage.news.items if item.is_key] if stage.is_over else stage.news.items
 
 
+def news_room(left: int) -> int:
+    """Lines for the story, of those that are left."""
+    usual = min(left, NEWS_USUAL)
+    return min(max(usual, left - INTRODUCTION, NEWS_MIN), NEWS_MAX)
+
+
 def news_lines(items: Sequence[Item], columns: int, room: int) -> Iterable[Text]:
     for item in items[-room:]:
         line = Text().append(f"{item.at_s:5.1f} s  ", "dim").append(item.text, item.style)
-        line.truncate(columns, overflow="ellipsis")
+        line.truncate(columns - ECHO, overflow="ellipsis")
         yield line
     yield from (Text() for _ in range(room - len(items)))
 

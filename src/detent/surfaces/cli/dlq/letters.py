@@ -17,22 +17,31 @@ from detent.surfaces.cli.job.naming import complete_job
 from detent.surfaces.cli.options import Moment
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-RERUNS_MAX: Final = 100
 
 FILTERS: Final = (
     click.option(
-        "--reason", "reason_code", type=click.Choice(REASON_CODES), metavar="CODE", help="Set aside for this."
+        "--reason",
+        "reason_code",
+        type=click.Choice(REASON_CODES),
+        metavar="CODE",
+        help=f"Set aside for this: {', '.join(REASON_CODES)}.",
     ),
-    click.option("--stage", type=click.Choice(STAGES), help="Where it went wrong."),
+    click.option(
+        "--stage", type=click.Choice(STAGES), metavar="STAGE", help=f"Where it went wrong: {', '.join(STAGES)}."
+    ),
     click.option("--error", "error_type", metavar="TYPE", help="With this type of error, such as TransientError."),
     click.option("--queue", help="In this queue."),
     click.option("--kind", help="Of this kind."),
     click.option("--lifecycle", shell_complete=complete_name, help="On this lifecycle."),
     click.option("--correlation", "correlation_id", metavar="ID", help="With this correlation id."),
-    click.option("--ended-since", "ended_from", type=Moment(), help="Set aside since: 2h ago, or a time."),
-    click.option("--ended-until", type=Moment(), help="Set aside until."),
+    click.option("--ended-since", "ended_from", type=Moment(), help="Set aside since 2h ago, or since a time."),
+    click.option("--ended-until", type=Moment(), help="Set aside until then."),
 )
 
+# Their parameters, by which a suggestion repeats them.
+FILTER_NAMES: Final = (
+    "reason_code", "stage", "error_type", "queue", "kind", "lifecycle", "correlation_id", "ended_from", "ended_until",
+)  # fmt: skip
 JOBS: Final = click.argument("job_ids", metavar="[JOB]...", nargs=-1, shell_complete=complete_job)
 
 
@@ -88,8 +97,7 @@ def chosen(
 
 
 def redriven_as(client: SyncClient, job_id: str) -> list[str]:
-    children = client.find(parent_job_id=job_id, limit=RERUNS_MAX)
-    return [child.id for child in children if child.rerun_of == job_id]
+    return [job.id for job in client.reruns(job_id)]
 
 
 def letter_shape(letter: DeadLetter, again: list[str]) -> DeadLetterShape:

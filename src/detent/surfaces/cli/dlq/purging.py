@@ -12,7 +12,7 @@ from detent.surfaces.cli.chatter import confirm, watched
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.dlq.letters import JOBS, chosen, letter_filters
 from detent.surfaces.cli.job.filters import check, given, say_unknown
-from detent.surfaces.cli.numbers import counted
+from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.opening import opened
 from detent.surfaces.cli.options import DRY_RUN, JSON, YES, store_options
 from detent.surfaces.cli.output import say, write_json, write_table
@@ -53,9 +53,8 @@ def purge(
         if not meant:
             say_unknown(client, asked)
         elif not dry_run:
-            confirm(
-                f"Remove {counted(len(meant), 'dead letter')} for good, with everything on the record of them?", yes=yes
-            )
+            letters, whose = counted(len(meant), "dead letter"), "it" if len(meant) == 1 else "them"
+            confirm(f"Remove {letters} for good, with everything on the record of {whose}?", yes=yes)
             removed = _remove(client, [job_id for job_id, _ in meant])
     report = PurgeShape(len(meant), removed.jobs, removed.events, is_dry_run=dry_run)
     if as_json:
@@ -63,7 +62,8 @@ def purge(
     elif dry_run:
         say(f"{counted(report.matched, 'dead letter')} would be removed.", style="bold")
         if meant:
-            write_table(("reason", "jobs"), Counter(reason for _, reason in meant).most_common())
+            reasons = Counter(reason for _, reason in meant).most_common()
+            write_table(("reason", "jobs"), ((code, cell(jobs)) for code, jobs in reasons))
     else:
         say(f"{counted(report.purged, 'dead letter')} removed, with {counted(report.events, 'event')}.", style="bold")
 

@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from detent.client import SyncClient
 from detent.client.dead_letters import DeadLetter
-from detent.errors import DetentError
+from detent.errors import DetentError, Refused
 from detent.surfaces.cli.chatter import confirm, remark, watched
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.dlq.letters import JOBS, chosen, letter_filters, redriven_as
 from detent.surfaces.cli.job.filters import check, given, say_unknown
 from detent.surfaces.cli.job.steering import ACTOR, ANSWERS, login_name
-from detent.surfaces.cli.numbers import counted
+from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.opening import opened
 from detent.surfaces.cli.options import DRY_RUN, JSON, YES, Seconds, store_options
 from detent.surfaces.cli.output import clean, say, write_json, write_table
@@ -104,10 +104,20 @@ def _run_again(
             try:
                 new = client.rerun(old.id, request_id=request_id, **how)
                 report.redriven.append(Redriven(old.id, new.id, new.answer))
+            except Refused as error:
+                _note_refusal(report, old.id, error)
             except DetentError as error:
                 report.failed.append(NotRedriven(old.id, error.code, str(error)))
             watch.step()
     return report
+
+
+def _note_refusal(report: RedriveShape, job_id: str, error: Refused) -> None:
+    """Somebody else has just done it, under another name: then it is done."""
+    if error.code == "request_conflict":
+        report.redriven.append(Redriven(job_id, error.job_id, "repeat"))
+    else:
+        report.failed.append(NotRedriven(job_id, error.code, str(error)))
 
 
 def _show(report: RedriveShape, meant: list[DeadLetter]) -> None:
@@ -120,7 +130,7 @@ def _show(report: RedriveShape, meant: list[DeadLetter]) -> None:
         say(f"{counted(len(meant), 'dead letter')} would be run again.", style="bold")
         reasons = Counter(letter.reason_code for letter in meant)
         if reasons:
-            write_table(("reason", "jobs"), reasons.most_common())
+            write_table(("reason", "jobs"), ((code, cell(jobs)) for code, jobs in reasons.most_common()))
     else:
         new = sum(each.answer != "duplicate" for each in report.redriven)
         say(f"{counted(new, 'dead letter')} run again.", style="bold")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from shlex import quote
 
 import click
 from msgspec import Struct
@@ -14,7 +13,7 @@ from detent.surfaces.cli.dlq.letters import DeadLetterShape, letter_shape, redri
 from detent.surfaces.cli.job.naming import JOB, opened_for
 from detent.surfaces.cli.job.showing import Line, facts_of, write_facts
 from detent.surfaces.cli.options import JSON, store_options
-from detent.surfaces.cli.output import clean, say, write_json
+from detent.surfaces.cli.output import clean, say, say_command, write_json
 from detent.surfaces.cli.suggesting import suggested
 from detent.surfaces.cli.times import full
 from detent.surfaces.shapes import JobShape, job_shape
@@ -42,8 +41,8 @@ def show(url: str | None, tenant: str, as_json: bool, job_id: str) -> None:
     write_facts(_facts(letter, again))
     say()
     if not again:
-        say(f"Run it again: {suggested(f'dlq redrive {quote(job_id)}')}", style="dim")
-    say(f"Its story: {suggested(f'job history {quote(job_id)}')}", style="dim")
+        say_command("Run it again:", suggested("dlq redrive", job_id))
+    say_command("Its story:", suggested("job history", job_id))
 
 
 def _facts(letter: DeadLetter, again: list[str]) -> Iterator[Line]:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.filters import check, given, job_filters, say_nothing_found
+from detent.surfaces.cli.numbers import cell
 from detent.surfaces.cli.opening import opened
 from detent.surfaces.cli.options import JSON, store_options
 from detent.surfaces.cli.output import write_json, write_table
@@ -46,4 +47,4 @@ def count(url: str | None, tenant: str, as_json: bool, by: tuple[str, ...], **fi
     if as_json:
         write_json([CountShape(dict(zip(by, names, strict=True)), jobs) for names, jobs in most_first])
         return
-    write_table((*by, "jobs"), ((*names, f"{jobs:,}") for names, jobs in most_first))
+    write_table((*by, "jobs"), ((*names, cell(jobs)) for names, jobs in most_first))

@@ -15,7 +15,7 @@ from detent.surfaces.cli.options import JSON, store_options
 from detent.surfaces.cli.output import clean, say, write_json
 from detent.surfaces.cli.output import show as print_
 from detent.surfaces.cli.palette import state_of, style_of
-from detent.surfaces.cli.times import between, clock, day
+from detent.surfaces.cli.times import between, clock, day, unparted
 from detent.surfaces.shapes import EventShape, event_shape
 
 
@@ -62,7 +62,7 @@ def _state(entry: Entry, lifecycle: Lifecycle) -> Text:
 
 
 def _what(entry: Entry) -> Text:
-    what = Text(clean(entry.what), style="dim" if entry.state is None else "")
+    what = Text(unparted(clean(entry.what)), style="dim" if entry.state is None else "")
     if entry.why:
-        what.append(f"\n{clean(entry.why)}", style="yellow" if entry.is_trouble else "dim")
+        what.append(f"\n{unparted(clean(entry.why))}", style="yellow" if entry.is_trouble else "dim")
     return what

@@ -5,40 +5,49 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import click
-from rich.text import Text
 
 from detent.client import Job, SyncClient
 from detent.store import Page
 from detent.store.query import PAGE_MAX
 from detent.surfaces.cli.chatter import remark
 from detent.surfaces.cli.command import Command
-from detent.surfaces.cli.job.filters import check, given, job_filters, say_nothing_found
+from detent.surfaces.cli.job.filters import (
+    ALL,
+    LIMIT,
+    check,
+    given,
+    job_filters,
+    limit_of,
+    say_nothing_found,
+)
+from detent.surfaces.cli.numbers import cell
 from detent.surfaces.cli.opening import opened
 from detent.surfaces.cli.options import JSON, store_options
-from detent.surfaces.cli.output import screen, write_array, write_long_table
+from detent.surfaces.cli.output import write_array, write_listing
 from detent.surfaces.cli.palette import state_of
+from detent.surfaces.cli.tables import Column
 from detent.surfaces.cli.times import relative
 from detent.surfaces.shapes import JobShape, job_shape
 
 Cell = Callable[[Job, datetime], object]
-# Heading, the width of the terminal from which on it is shown, and what it shows.
-COLUMNS: Final[tuple[tuple[str, int, Cell], ...]] = (
-    ("job", 0, lambda job, now: job.id),
-    ("state", 0, lambda job, now: state_of(job)),
-    ("kind", 0, lambda job, now: job.kind),
-    ("queue", 90, lambda job, now: job.queue),
-    ("attempt", 100, lambda job, now: Text(str(job.attempt), justify="right")),
-    ("owner", 110, lambda job, now: job.owner),
-    ("lifecycle", 120, lambda job, now: job.lifecycle),
-    ("moved", 0, lambda job, now: relative(job.updated_at, now)),
-    ("created", 140, lambda job, now: relative(job.created_at, now)),
+# What each column shows, and how important it is: who has a job matters more than when it was made.
+COLUMNS: Final[tuple[tuple[Column, Cell], ...]] = (
+    (Column("job"), lambda job, now: job.id),
+    (Column("state"), lambda job, now: state_of(job)),
+    (Column("kind"), lambda job, now: job.kind),
+    (Column("queue", rank=3), lambda job, now: job.queue),
+    (Column("attempt", rank=4), lambda job, now: cell(job.attempt)),
+    (Column("owner", rank=2), lambda job, now: job.owner),
+    (Column("lifecycle", rank=5), lambda job, now: job.lifecycle),
+    (Column("moved", rank=1), lambda job, now: relative(job.updated_at, now)),
+    (Column("created", rank=6), lambda job, now: relative(job.created_at, now)),
 )
 
 
 @click.command("list", cls=Command, example="detent job list --state running --queue ocr", shape=list[JobShape])
 @job_filters
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1), help="At most so many.")
-@click.option("--all", "is_all", is_flag=True, help="All of them, however many.")
+@LIMIT
+@ALL
 @click.option("--cursor", help="Go on from where an earlier listing ended.")
 @store_options
 @JSON
@@ -47,9 +56,10 @@ def list_(
 ) -> None:
     """List jobs, the newest first."""
     asked = given(filters)
+    most = limit_of(limit, is_all=is_all)
     with opened(url, tenant) as client:
         check(client, asked)
-        pages = Pages(client, asked, None if is_all else limit, cursor)
+        pages = Pages(client, asked, most, cursor)
         if as_json:
             write_array(job_shape(job) for page in pages for job in page)
         else:
@@ -89,7 +99,6 @@ class Pages:
 
 
 def _write(pages: Iterable[Page[Job]]) -> None:
-    width, now = screen().width, datetime.now(UTC)
-    columns = [column for column in COLUMNS if column[1] <= width]
-    headings, cells = [heading for heading, _, _ in columns], [cell for _, _, cell in columns]
-    write_long_table(headings, ([[cell(job, now) for cell in cells] for job in page] for page in pages))
+    now = datetime.now(UTC)
+    rows = ([[show(job, now) for _, show in COLUMNS] for job in page] for page in pages)
+    write_listing([column for column, _ in COLUMNS], rows)

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from shlex import quote
-from typing import Any
+from typing import Any, Final
 
 import click
 import msgspec
@@ -17,7 +16,7 @@ from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.naming import JOB, opened_for
 from detent.surfaces.cli.numbers import counted
 from detent.surfaces.cli.options import JSON, store_options
-from detent.surfaces.cli.output import clean, say, write_json
+from detent.surfaces.cli.output import clean, say, say_command, write_json
 from detent.surfaces.cli.output import show as print_
 from detent.surfaces.cli.palette import state_of
 from detent.surfaces.cli.suggesting import suggested
@@ -25,6 +24,7 @@ from detent.surfaces.cli.times import full, relative
 from detent.surfaces.shapes import VALUES, JobShape, job_shape
 
 Line = tuple[str, str | Text]
+VALUE_CHARS_MAX: Final = 500
 
 
 @click.command(cls=Command, example="detent job show 42", shape=JobShape)
@@ -40,8 +40,8 @@ def show(url: str | None, tenant: str, as_json: bool, job_id: str) -> None:
         return
     write_facts(facts_of(job, datetime.now(UTC)))
     say()
-    say(f"Its story: {suggested(f'job history {quote(job.id)}')}", style="dim")
-    say(f"Why it is there: {suggested(f'job explain {quote(job.id)}')}", style="dim")
+    say_command("Its story:", suggested("job history", job.id))
+    say_command("Why it is there:", suggested("job explain", job.id))
 
 
 def write_facts(facts: Iterator[Line]) -> None:
@@ -85,10 +85,10 @@ def _values(job: Job) -> Iterator[Line]:
         if name in shape.unreadable:
             yield name, "sealed by a codec that this command does not have"
         elif (value := getattr(shape, name)) is not None:
-            yield name, _json(value)
+            yield name, _cut(_json(value))
     if job.result_ptr is not None:
         yield "result", f"kept at {job.result_ptr}"
-    if job.progress is not None:
+    if job.progress is not None and not job.is_ended:  # how far an attempt came is of no use once there is an end
         yield "progress", f"{job.progress.fraction:.0%} {job.progress.message}"
     if job.error is not None:
         yield "error", Text(clean(described(job.error)), style="red")
@@ -113,6 +113,12 @@ def _other(job: Job, name: str) -> Iterator[Line]:
     plain = {"tenant": DEFAULT_TENANT, "correlation_id": job.id}
     if value is not None and value != plain.get(name):
         yield name.removesuffix("_id").replace("_", " ").replace("job", "").strip(), str(value)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= VALUE_CHARS_MAX:
+        return text
+    return f"{text[:VALUE_CHARS_MAX]}… ({len(text):,} characters; --json has all)"
 
 
 def _json(value: Any) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 from detent.client import Job, SyncClient
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.naming import JOB, opened_for
+from detent.surfaces.cli.job.refusing import refuse_second_rerun, reworded
 from detent.surfaces.cli.options import JSON, JsonValue, Seconds, store_options
 from detent.surfaces.cli.output import clean, write_json
 from detent.surfaces.cli.output import show as print_
@@ -22,7 +23,15 @@ from detent.surfaces.shapes import AnsweredShape, answered_shape
 Function = TypeVar("Function", bound=Callable[..., Any])
 ACTOR: Final = click.option("--actor", envvar="DETENT_ACTOR", help="Who you are, for the record; else your login name.")
 REASON: Final = click.option("--reason", help="Why, for the record.")
-REV: Final = click.option("--rev", "expected_rev", type=int, help="Only if it is still at this revision.")
+REV: Final = click.option("--rev", "expected_rev", type=int, metavar="N", help="Only if it is still at this revision.")
+# What was done to a job by a verb; of a rerun it is told which job it runs again.
+DEEDS: Final = {
+    "cancel": "cancelled",
+    "requeue": "put back into its queue",
+    "submit": "submitted",
+    "approve": "approved",
+    "deny": "denied",
+}
 # What is worth a remark about how a request was answered.
 ANSWERS: Final = {"repeat": "asked before", "duplicate": "it exists already", "unchanged": "it was so already"}
 
@@ -51,12 +60,18 @@ def cancel(job_id: str, hard: bool, **given: Any) -> None:
 @click.command(cls=Command, example="detent job rerun 42 --payload '{\"pages\": 2}'", shape=AnsweredShape)
 @click.option("--payload", type=JsonValue(), help="Other input than before: JSON, @FILE, or - for stdin.")
 @click.option("--delay", "delay_s", type=Seconds(), default=0.0, help="Not before this has passed: 30s, 10m.")
+@click.option("--again", is_flag=True, help="Also if it was run again before.")
 @steering
-def rerun(job_id: str, payload: Any, delay_s: float, **given: Any) -> None:
-    """Run a job that has ended again, as a new job that names the old one. Prints the new one."""
+def rerun(job_id: str, payload: Any, delay_s: float, again: bool, **given: Any) -> None:
+    """Run a job that has ended again, as a new job that names the old one. Prints the new one.
+
+    What was run again before is refused, so that there are not two of it.
+    """
     if payload is None and click.get_current_context().get_parameter_source("payload") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--payload null would be the old input; give other input, such as '{}'.")
-    _move("rerun", job_id, given, payload=payload, delay_s=delay_s)
+    # As for dead letters: whoever does this at the same moment gets the same new job, or hears of it.
+    request_id = None if again else f"redrive:{job_id}"
+    _move("rerun", job_id, given, payload=payload, delay_s=delay_s, request_id=request_id)
 
 
 @click.command(cls=Command, example="detent job requeue 42", shape=AnsweredShape)
@@ -91,9 +106,22 @@ def deny(job_id: str, rule: str | None, **given: Any) -> None:
 def _move(verb: str, job_id: str, given: dict[str, Any], **more: Any) -> None:
     url, tenant, as_json = given.pop("url"), given.pop("tenant"), given.pop("as_json")
     with opened_for(job_id, url, tenant) as client:
-        asked = given | more | _standing(client, verb, client.get(job_id), given)
-        job = getattr(client, verb)(job_id, **asked)
-    show_job(job, as_json=as_json)
+        before = client.get(job_id)
+        if verb == "rerun" and more["request_id"] is not None:
+            refuse_second_rerun(client, before)
+        asked = given | more | _standing(client, verb, before, given)
+        with reworded(verb, before):
+            job = getattr(client, verb)(job_id, **asked)
+    show_job(job, as_json=as_json, done=_done(verb, job))
+
+
+def _done(verb: str, job: Job) -> str:
+    """What was done to it, where the state it is in now does not say so already."""
+    deed = DEEDS.get(verb, "")
+    is_asked_to_stop = verb == "cancel" and not job.is_ended  # which is a remark of its own
+    if job.answer != "applied" or is_asked_to_stop or deed == job.state.lower():
+        return ""
+    return f"{deed}, can be claimed" if verb == "approve" and job.claim_at is not None else deed
 
 
 def _standing(client: SyncClient, verb: str, job: Job, given: dict[str, Any]) -> dict[str, Any]:
@@ -106,11 +134,11 @@ def _standing(client: SyncClient, verb: str, job: Job, given: dict[str, Any]) ->
     return {"role": role, "expected_rev": rev, "actor": given["actor"] or login_name()}
 
 
-def show_job(job: Job, *, as_json: bool) -> None:
+def show_job(job: Job, *, as_json: bool, done: str = "") -> None:
     if as_json:
         write_json(answered_shape(job))
         return
-    more = "".join(f"  {each}" for each in _remarks(job))
+    more = "".join(f"  {each}" for each in (done, *_remarks(job)) if each)
     print_(Text.assemble(Text(clean(job.id), style="bold"), "  ", state_of(job), Text(more, style="yellow")))
 
 

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from detent.client import Event, Note
 from detent.client.moments import to_moment
+from detent.client.reasons import described
 from detent.errors import REFUSALS
+from detent.kernel import Error
 from detent.surfaces.cli.times import between, clock, span
 
 # What a verb is in a story; the event's own type is told where it adds something.
@@ -33,6 +35,13 @@ _DEEDS: Final = {
     "cancel": "cancelled by {actor}",
     "dead_letter": "set aside as a dead letter by {actor}",
 }
+_TOO_LATE: Final = {
+    "illegal_move": "by then the job had ended or gone on",
+    "not_owner": "by then another worker, or a newer attempt, had the job",
+    "lease_expired": "its lease had run out before",
+    "stale_rev": "by then the job had moved on",
+}
+KEPT_CHARS_MAX: Final = 200  # of a late result, in a story
 _TROUBLE: Final = frozenset({"fail", "retry", "expire", "time_out", "stall", "deny", "dead_letter"})
 
 
@@ -93,8 +102,8 @@ def _addition(event: Event) -> str:
     if event.verb == "claim" and changes.get("lease_expires_at"):
         return f", lease until {clock(to_moment(changes['lease_expires_at']))}"
     if event.verb in ("retry", "expire", "time_out", "release") and changes.get("due_at"):
-        wait_s = (to_moment(changes["due_at"]) - event.at).total_seconds()
-        return f"; due again {'at once' if wait_s <= 0 else f'in {span(wait_s)}'}"
+        due = to_moment(changes["due_at"])
+        return f"; due again {'at once' if due <= event.at else f'at {clock(due)}'}"
     if event.verb == "request_cancel" and changes.get("cancel_by"):
         return f", until {clock(to_moment(changes['cancel_by']))}"
     return f" after {span(said['execution_ms'] / 1_000)}" if said.get("execution_ms") is not None else ""
@@ -114,10 +123,11 @@ def _said(note: Note) -> Entry:
             return Entry(note.at, note.rev, None, f"progress from {note.actor}", _progress(said))
         case "late_result":
             what = f"'{said['verb']}' from {note.actor}{_of_attempt(said)} came too late, and was refused"
-            return Entry(note.at, note.rev, None, what, _refusal(said["refused"]), is_trouble=True)
+            why = f"{_refusal(said['refused'])}{_kept(said)}"
+            return Entry(note.at, note.rev, None, what, why, is_trouble=True)
         case "amendment":
             what = f"'{said['verb']}' from {note.actor}{_of_attempt(said)} came late, and is kept beside the result"
-            return Entry(note.at, note.rev, None, what)
+            return Entry(note.at, note.rev, None, what, _kept(said).removeprefix("; "))
         case _:
             return Entry(note.at, note.rev, None, f"undone by job {note.actor}")
 
@@ -127,8 +137,24 @@ def _of_attempt(said: dict[str, Any]) -> str:
 
 
 def _refusal(code: str) -> str:
-    """What the code means, without the advice, which was for the worker."""
-    return f"{code}: {REFUSALS[code].partition(';')[0]}"
+    """Why it was too late; for a rare code what it means, without the advice, which was for the worker."""
+    return _TOO_LATE.get(code) or f"{REFUSALS[code].partition(';')[0]} ({code})"
+
+
+def _kept(said: dict[str, Any]) -> str:
+    """What the worker had sent. `job notes --json` has all that was kept of it."""
+    if error := said.get("error"):
+        return f"; it had failed: {_cut(described(Error(error['type'], error['message'])))}"
+    if not said.get("result"):
+        return ""
+    if said["result"].startswith(b"\0"):
+        return "; its result is sealed by a codec"
+    whole = "" if said.get("is_whole", True) else ", the beginning of it"
+    return f"; its result{whole}: {_cut(said['result'].decode('utf-8', 'replace'))}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= KEPT_CHARS_MAX else f"{text[:KEPT_CHARS_MAX]}…"
 
 
 def _progress(said: dict[str, Any]) -> str:

@@ -54,8 +54,14 @@ def await_end(client: SyncClient, job_id: str, timeout: float | None) -> Job:
                 return client.wait(job_id, timeout_s=min(left_s, GLANCE_S))
             except WaitTimedOut as late:
                 if left_s == 0:
-                    raise TimedOut(str(WaitTimedOut(job_id, late.state, timeout or 0))) from late
+                    raise _timed_out(WaitTimedOut(job_id, late.state, timeout or 0)) from late
                 status.tell(_seen(client.get(job_id)))
+
+
+def _timed_out(error: WaitTimedOut) -> TimedOut:
+    failure = TimedOut(str(error))
+    failure.details = {"job_id": error.job_id, "state": error.state}
+    return failure
 
 
 def _seen(job: Job) -> str:
