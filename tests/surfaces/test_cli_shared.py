@@ -49,7 +49,9 @@ def test_every_exit_code_is_shown_and_documented() -> None:
 def test_error_says_what_happened_to_which_job_and_what_to_do(busy: Site) -> None:
     message = refused(busy.detent("job", "cancel", "done"), 1)
 
-    assert message == "Error: job done has ended ('succeeded'); nothing to cancel. To run it again: detent job rerun done"
+    assert message == (
+        "Error: job done has ended ('succeeded'); nothing to cancel. To run it again: detent job rerun done"
+    )
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
