@@ -26,6 +26,7 @@ from detent.surfaces.cli.prune import prune
 from detent.surfaces.cli.reconcile import reconcile
 from detent.surfaces.cli.replay import replay
 from detent.surfaces.cli.verify import verify
+from detent.surfaces.cli.width import forget_nonsense
 
 STDERR: Final = 2  # the last of the three standard streams
 # In the order in which `detent --help` lists them.
@@ -51,6 +52,7 @@ class Root(Group):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         fill_standard_streams()
+        forget_nonsense()
         return super().main(*args, **extra)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -10,6 +10,12 @@ TERMINAL_COLUMNS: Final = 80  # of a terminal that does not know
 COLUMNS_MIN: Final = 20  # in less nothing can be read
 
 
+def forget_nonsense() -> None:
+    """A $COLUMNS that is no number of columns, so that nobody else stumbles over it: rich reads it, too."""
+    if _said_columns() is None:
+        os.environ.pop("COLUMNS", None)
+
+
 def is_sized() -> bool:
     """Whether the width is known. In a pipe it is not, unless somebody has said it."""
     return sys.stdout.isatty() or _said_columns() is not None
