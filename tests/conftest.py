@@ -1,5 +1,9 @@
-"""Settings for every test: Hypothesis runs the same examples each time, so that a failure is one on every machine."""
+"""Settings for every test: Hypothesis runs the same examples each time, so that a failure is one on every machine.
 
+What a developer's own environment says must not matter either.
+"""
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -10,3 +14,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("detent")
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DETENT_URL", "DETENT_TENANT", "DETENT_ACTOR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)

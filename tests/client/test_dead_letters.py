@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from detent import Lifecycle, State, move
+from detent import Lifecycle, Move, State, move
 from detent.client import Job, SyncClient, connect
+from detent.client.sync import run
 from detent.errors import InvalidArgument, NotFound
 from detent.lifecycle import Policy, Retry
+from detent.lifecycles import STANDARD
 from tests.client.explained import BROKEN, BUSY, now
 from tests.client.world import World
 
@@ -155,3 +158,25 @@ def test_cursor_that_no_listing_gave_is_refused(client: SyncClient, cursor: str)
         client.dead_letters(cursor=cursor)
 
     assert caught.value.code == "bad_cursor"
+
+
+def test_cursor_stays_right_when_a_lifecycle_is_registered_between_pages(fresh: World) -> None:
+    client = fresh.blocking
+    for number in range(4):
+        client.enqueue("scan", job_id=f"job-{number}")
+        client.dead_letter(f"job-{number}", role="operator")
+    first = client.dead_letters(limit=2)
+    earlier = replace(STANDARD, name="earlier", states=_renamed(STANDARD.states), moves=_rerouted(STANDARD.moves))
+    run(fresh.client.store.register(earlier))
+
+    rest = client.dead_letters(limit=2, cursor=first.cursor)
+
+    assert {letter.job.id for letter in [*first, *rest]} == {f"job-{number}" for number in range(4)}
+
+
+def _renamed(states: tuple[State, ...]) -> tuple[State, ...]:
+    return tuple(replace(state, name="abandoned") if state.name == "dead_lettered" else state for state in states)
+
+
+def _rerouted(moves: tuple[Move, ...]) -> tuple[Move, ...]:
+    return tuple(replace(move, target="abandoned") if move.target == "dead_lettered" else move for move in moves)

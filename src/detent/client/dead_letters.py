@@ -15,7 +15,6 @@ from detent.kernel.dead_letter import dead_letter_of
 from detent.kernel.failure import REASON_CODES, STAGES
 from detent.store import Page
 
-CURSOR_DIGITS_MAX: Final = 6
 _CHOICES: Final = {"reason_code": REASON_CODES, "stage": STAGES}
 
 
@@ -62,12 +61,12 @@ class DeadLetters(Reads):
         states = await self._dead_letter_states()
         if not states:
             return Page([])
-        place, after = _place(check_cursor(cursor), len(states))
+        place, after = _place(check_cursor(cursor), states)
         page = await self.find(limit=page_size(limit), cursor=after, state=states[place], outcome="failure", **others)  # type: ignore[arg-type]
         found = [letter for job in page if (letter := await self._letter(job)) and _is_meant(letter, own)]
         if page.cursor is not None:
-            return Page(found, f"{place}.{page.cursor}")
-        return Page(found, f"{place + 1}." if place + 1 < len(states) else None)
+            return Page(found, f"{page.cursor}.{states[place]}")
+        return Page(found, f".{states[place + 1]}" if place + 1 < len(states) else None)
 
     async def dead_letter_for(self, job_id: str) -> DeadLetter:
         """One job's dead letter; `NotFound` if it is not one."""
@@ -107,12 +106,11 @@ def _is_meant(letter: DeadLetter, filters: dict[str, object]) -> bool:
     return all(value is None or shows[name] == value for name, value in filters.items())
 
 
-def _place(cursor: str | None, states: int) -> tuple[int, str | None]:
-    """Which of the states, and where in its listing."""
+def _place(cursor: str | None, states: list[str]) -> tuple[int, str | None]:
+    """Which of the states, and where in its listing. By name: a lifecycle may be registered between two pages."""
     if cursor is None:
         return 0, None
-    place, dot, after = cursor.partition(".")
-    is_number = place.isascii() and place.isdigit() and len(place) <= CURSOR_DIGITS_MAX
-    if not (dot and is_number and int(place) < states):
+    after, _, state = cursor.partition(".")
+    if state not in states:
         raise InvalidArgument(f"cursor is {shown(cursor)}; give one that a listing returned", code="bad_cursor")
-    return int(place), after or None
+    return states.index(state), after or None

@@ -60,6 +60,8 @@ def _add(replayed: Replay, story: Story, since: int | None, until: int | None) -
     if earlier is not None:
         replayed.before[lifecycle, earlier["state"]] += 1
     if later is None:
+        if until is None:  # a record that no log adds up to
+            replayed.differences.append(Difference(story.job.id, "rev", 0, story.job.rev))
         return
     replayed.after[lifecycle, later["state"]] += 1
     replayed.jobs += 1

@@ -9,7 +9,8 @@ from detent.client import Event, SyncClient
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import VERBS
 from detent.store import Page
-from detent.store.query import PAGE_MAX
+from detent.store.query import LOOK_BACK_MAX, PAGE_MAX
+from detent.surfaces.cli.chatter import remark
 from detent.surfaces.cli.command import Command, Group
 from detent.surfaces.cli.failure import Missing, guess
 from detent.surfaces.cli.job.filters import say_unknown
@@ -34,7 +35,7 @@ def event() -> None:
     "--last",
     type=click.IntRange(0, LAST_MAX),
     metavar="N",
-    help="Begin with so many: 10, or with --since as many as 1000.",
+    help="Begin with so many: 10, or with --since all of them.",
 )
 @click.option("--after", metavar="CURSOR", help="Begin after this place instead: the `cursor` of an event in JSON.")
 @click.option("--follow/--no-follow", default=True, show_default=True, help="Wait for more, until interrupted.")
@@ -54,8 +55,6 @@ def tail(
 ) -> None:  # fmt: skip
     """Print events as they are committed, each once, in the order of the log. Times are UTC."""
     asked = {name: value for name, value in filters.items() if value is not None}
-    if last is None:
-        last = LAST_MAX if "at_from" in asked else LAST
     with opened_for(asked.get("job_id", ""), url, tenant) as client:
         _check(client, asked)
         before = _before(client, last, after, asked)
@@ -69,13 +68,17 @@ def tail(
             return
 
 
-def _before(client: SyncClient, last: int, after: str | None, asked: dict[str, Any]) -> Page[Event]:
+def _before(client: SyncClient, last: int | None, after: str | None, asked: dict[str, Any]) -> Page[Event]:
     """What to begin with, and the cursor that what follows goes on from, so that nothing is lost or doubled."""
     if after is not None:
         return Page([], after)
+    if last is None and "at_from" in asked:
+        return client.events(limit=PAGE_MAX, **asked)  # all of them, and so from the beginning of the log
     end = client.end()  # before the look back, so that nothing comes between the two
-    found = client.recent(limit=last, **asked).items if last else []
-    return Page(found, found[-1].cursor if found else end)
+    found = client.recent(limit=LAST if last is None else last, **asked) if last != 0 else Page([])
+    if len(found) < (last or LAST) and found.cursor is not None:
+        remark(f"Looked back over the last {LOOK_BACK_MAX:,} events only; --since looks at all since then.")
+    return Page(found.items, found.items[-1].cursor if found.items else end)
 
 
 def _there(client: SyncClient, page: Page[Event], asked: dict[str, Any]) -> Iterator[Event]:

@@ -15,7 +15,7 @@ from detent.surfaces.cli.definitions import complete_name, find, known_at, read
 from detent.surfaces.cli.exploring import explore
 from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.options import JSON, URL
-from detent.surfaces.cli.output import say, say_command, write, write_json, write_table
+from detent.surfaces.cli.output import clean, say, say_command, write, write_json, write_table
 from detent.surfaces.cli.suggesting import suggested
 
 NAME: Final = click.argument("name", shell_complete=complete_name)
@@ -111,7 +111,7 @@ def show(name: str, url: str | None, as_json: bool) -> None:
         write_json(describe(found))
         return
     say(f"{found.name} v{found.version}", style="bold")
-    say(found.summary)
+    say(clean(found.summary))
     say()
     write_table(("state", "phase", "outcome", "time limit"), _state_cells(found))
     say()

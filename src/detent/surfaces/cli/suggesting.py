@@ -45,7 +45,7 @@ def _value(value: object) -> str:
 def program() -> str:
     """How this command was started, so that the next one starts likewise."""
     called = sys.argv[0]
-    if Path(called).resolve() == Path(detent.__file__).parent / "__main__.py":
+    if Path(called).resolve() == Path(detent.__file__).resolve().parent / "__main__.py":
         return f"{shlex.quote(sys.executable)} -m {NAME}"
     found = which(NAME)
     is_on_path = found is not None and Path(found).resolve() == Path(called).resolve()

@@ -65,7 +65,9 @@ def seconds_of(written: str) -> float | None:
 
 def moment_of(written: str, now: datetime) -> datetime | None:
     """A moment in ISO 8601 (without a zone: UTC), or how long ago: `15m`, `15m ago`. None: it is neither."""
-    ago_s = seconds_of(written.strip().removesuffix(" ago"))
+    bare = written.strip()
+    # A number alone is a date without hyphens, or a slip; so long ago has a unit.
+    ago_s = None if bare.isdigit() else seconds_of(bare.removesuffix(" ago"))
     try:
         return instant_of(written) if ago_s is None else now - timedelta(seconds=ago_s)
     except OverflowError:  # before the first year there is
@@ -76,6 +78,6 @@ def instant_of(written: str) -> datetime | None:
     """A moment in ISO 8601 (without a zone: UTC). None: it is none."""
     try:
         moment = datetime.fromisoformat(written)
-    except ValueError:
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):  # the second: in UTC it would be in no year there is
         return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

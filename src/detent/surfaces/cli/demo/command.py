@@ -6,6 +6,8 @@ from typing import Final
 
 import click
 
+from detent.client import connect
+from detent.client.sync import run
 from detent.lifecycle.bounds import LEASE_S_MIN
 from detent.lifecycles import BUILT_IN
 from detent.surfaces.cli.chatter import remark
@@ -40,6 +42,7 @@ def demo(path: str | None, jobs: int, workers: int, seed: int, as_json: bool) ->
     """
     file = Path(tempfile.mkdtemp(prefix="detent-demo-")) / "demo.db" if path is None else _usable(Path(path))
     asked = Asked(file=file.resolve(), jobs=jobs, workers=workers, seed=seed)
+    _refuse_foreign(asked)
     with store_of(asked) as client:
         introduce(_introduction(asked), as_json=as_json)
         try:
@@ -62,6 +65,13 @@ def _usable(file: Path) -> Path:
     if file.is_dir():
         raise Failure(f"'{file}' is a folder. Name a file in it, such as '{file / 'demo.db'}'")
     return file
+
+
+def _refuse_foreign(asked: Asked) -> None:
+    """A file that holds something, but no store, is somebody's own."""
+    is_used = asked.file.exists() and asked.file.stat().st_size > 0
+    if is_used and all(each.applied_at is None for each in run(connect(asked.url).store.migrations())):
+        raise Failure(f"'{asked.file}' holds tables of somebody's own. Name a new file, or leave --file out")
 
 
 def _introduction(asked: Asked) -> list[str]:

@@ -13,6 +13,7 @@ from detent.surfaces.cli.chatter import confirm, remark, watched
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.dlq.letters import JOBS, chosen, letter_filters, redriven_as
 from detent.surfaces.cli.job.filters import check, given, say_unknown
+from detent.surfaces.cli.job.refusing import redrive_id
 from detent.surfaces.cli.job.steering import ACTOR, ANSWERS, login_name
 from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.opening import opened
@@ -99,8 +100,7 @@ def _run_again(
     with watched("running again", total=len(meant)) as watch:
         for letter in meant:
             old = letter.job
-            # Two operators that do this at once get one and the same new job.
-            request_id = None if again else f"redrive:{old.id}"
+            request_id = None if again else redrive_id(old.id)
             try:
                 new = client.rerun(old.id, request_id=request_id, **how)
                 report.redriven.append(Redriven(old.id, new.id, new.answer))
@@ -132,7 +132,7 @@ def _show(report: RedriveShape, meant: list[DeadLetter]) -> None:
         if reasons:
             write_table(("reason", "jobs"), ((code, cell(jobs)) for code, jobs in reasons.most_common()))
     else:
-        new = sum(each.answer != "duplicate" for each in report.redriven)
+        new = sum(each.answer == "applied" for each in report.redriven)
         say(f"{counted(new, 'dead letter')} run again.", style="bold")
     if report.skipped:
         remark(f"Left out, because run again before: {report.skipped:,}. --again includes them.")

@@ -57,8 +57,9 @@ def timeline(entries: list[Entry], lifecycle: Lifecycle) -> Table:
 def _state(entry: Entry, lifecycle: Lifecycle) -> Text:
     if entry.state is None:
         return Text("  note", style="dim")
-    state = lifecycle.state(entry.state)
-    return Text(entry.state, style=style_of(state.phase, state.outcome))
+    state = lifecycle.by_name.get(entry.state)
+    # One that the lifecycle does not have is in a log that was tampered with.
+    return Text(clean(entry.state), style="" if state is None else style_of(state.phase, state.outcome))
 
 
 def _what(entry: Entry) -> Text:

@@ -4,9 +4,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from detent.client import Job, SyncClient
+from detent.client.arguments import derived_name
 from detent.errors import Refused
+from detent.kernel.parse import NAME_CHARS_MAX
 from detent.surfaces.cli.failure import Failure, failure_of
 from detent.surfaces.cli.suggesting import suggested
+
+
+def redrive_id(job_id: str) -> str:
+    """The request id of running a job again once: whoever does so at the same moment gets the same new job."""
+    name = f"redrive:{job_id}"
+    return name if len(name) <= NAME_CHARS_MAX else derived_name("redrive", job_id)
 
 
 class RerunAlready(Failure):

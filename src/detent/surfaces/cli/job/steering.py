@@ -12,7 +12,7 @@ from rich.text import Text
 from detent.client import Job, SyncClient
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.naming import JOB, opened_for
-from detent.surfaces.cli.job.refusing import refuse_second_rerun, reworded
+from detent.surfaces.cli.job.refusing import redrive_id, refuse_second_rerun, reworded
 from detent.surfaces.cli.options import JSON, JsonValue, Seconds, store_options
 from detent.surfaces.cli.output import clean, write_json
 from detent.surfaces.cli.output import show as print_
@@ -69,8 +69,7 @@ def rerun(job_id: str, payload: Any, delay_s: float, again: bool, **given: Any) 
     """
     if payload is None and click.get_current_context().get_parameter_source("payload") is ParameterSource.COMMANDLINE:
         raise click.UsageError("--payload null would be the old input; give other input, such as '{}'.")
-    # As for dead letters: whoever does this at the same moment gets the same new job, or hears of it.
-    request_id = None if again else f"redrive:{job_id}"
+    request_id = None if again else redrive_id(job_id)
     _move("rerun", job_id, given, payload=payload, delay_s=delay_s, request_id=request_id)
 
 

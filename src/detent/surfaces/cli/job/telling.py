@@ -91,8 +91,10 @@ def _move(event: Event) -> Entry:
 
 def deed(event: Event) -> str:
     """What was done and by whom, such as `claimed by w1, attempt 2, lease until 02:10:42.120`."""
-    text = _DEEDS[event.verb].format(actor=event.actor, attempt=event.attempt)
-    return f"{text}{_addition(event)}"
+    known = _DEEDS.get(event.verb)
+    if known is None:  # a log that was tampered with is still to be read
+        return f"'{event.verb}' by {event.actor}"
+    return f"{known.format(actor=event.actor, attempt=event.attempt)}{_addition(event)}"
 
 
 def _addition(event: Event) -> str:
