@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from detent.client.replaying import DIFFERENCES_MAX, Difference, Replay
 from detent.client.verifying import PAGE
 from tests.client.world import World
 
@@ -55,3 +56,11 @@ def test_replay_says_how_far_it_is(fresh: World) -> None:
 
 def test_prune_of_no_job_at_all_does_not_claim_to_be_done(fresh: World) -> None:
     assert not fresh.blocking.prune(jobs_max=0).is_done
+
+
+def test_replay_counts_the_differences_that_it_does_not_keep() -> None:
+    replayed = Replay()
+    replayed.differ([Difference(str(number), "rev", 0, 1) for number in range(DIFFERENCES_MAX + 5)])
+
+    assert (len(replayed.differences), replayed.differing) == (DIFFERENCES_MAX, DIFFERENCES_MAX + 5)
+    assert not replayed.is_same

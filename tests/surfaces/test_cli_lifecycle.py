@@ -132,6 +132,14 @@ def test_store_that_was_named_and_is_not_there_is_not_found(tmp_path: Path) -> N
     assert (result.exit_code, result.stdout) == (3, "")
 
 
+def test_store_that_only_the_environment_names_may_not_be_made_yet(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/nowhere.db"
+    result = CliRunner(env={"DETENT_URL": url}).invoke(main, ["lifecycle", "list", "--json"])
+
+    assert [row["name"] for row in json.loads(result.stdout)] == [*BUILT_IN]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_output_that_is_not_for_a_terminal_has_no_colour() -> None:
     assert "\x1b" not in detent("lifecycle", "show", "standard").stdout
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from detent.errors import InvalidArgument, shown
 from detent.kernel.digest import derived_id
@@ -11,26 +11,27 @@ from detent.kernel.parse import COUNT_MAX, check_name
 from detent.lifecycle.bounds import check_whole
 
 Item = Mapping[str, Any]
+Given = TypeVar("Given")
 BATCH_MAX: Final = 10_000
 PURGED_MAX: Final = 1_000  # jobs in one call: each goes with its whole log, and others wait meanwhile
 
 
 def bounded(items: Iterable[Item]) -> list[Item]:
-    if not isinstance(items, Iterable) or isinstance(items, str | bytes | Mapping):
-        raise InvalidArgument(f"a batch is {shown(items)}; give a list of dicts")
-    listed = list(islice(items, BATCH_MAX + 1))
-    if len(listed) > BATCH_MAX:
-        raise InvalidArgument(f"a batch has at most {BATCH_MAX} items; send them in several")
-    return listed
+    return _listed("a batch", items, of="dicts", most=BATCH_MAX)
 
 
 def bounded_ids(job_ids: Iterable[str]) -> list[str]:
-    if not isinstance(job_ids, Iterable) or isinstance(job_ids, str | bytes | Mapping):
-        raise InvalidArgument(f"job_ids is {shown(job_ids)}; give a list of ids")
-    listed = list(islice(job_ids, PURGED_MAX + 1))
-    if len(listed) > PURGED_MAX:
-        raise InvalidArgument(f"job_ids has more than {PURGED_MAX} ids; send them in several calls")
+    listed = _listed("job_ids", job_ids, of="ids", most=PURGED_MAX)
     return [check_text_name("job_ids", job_id) for job_id in listed]
+
+
+def _listed(name: str, given: Iterable[Given], *, of: str, most: int) -> list[Given]:
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise InvalidArgument(f"{name} is {shown(given)}; give a list of {of}")
+    listed = list(islice(given, most + 1))
+    if len(listed) > most:
+        raise InvalidArgument(f"{name} has at most {most} {of}; send them in several calls")
+    return listed
 
 
 def check_version(version: object) -> int | None:

@@ -7,13 +7,12 @@ from msgspec import Struct
 from detent.client.arguments import check_text_name
 from detent.client.ends import ends_of
 from detent.client.moments import to_micros, to_moment
-from detent.client.reads import Reads
+from detent.client.reads import EventFilters, Reads
 from detent.client.reasons import Facts, Reason
 from detent.client.stays import stays_of
 from detent.client.views import Event, Job
 from detent.client.ways import Way, ways_of
 from detent.errors import StoreError
-from detent.store import EventQuery, JobQuery
 from detent.store.clock import host_clock
 
 
@@ -62,21 +61,21 @@ class Explaining(Reads):
         if job.phase == "ready":
             facts.queue_claim, facts.looked_back_to = await self._last_claim(job.queue, None)
             facts.kind_claim, _ = await self._last_claim(job.queue, job.kind)
-            facts.waiting = (await self._waiting(job.queue)).get((), 0)
+            facts.waiting = (await self.count(queue=job.queue, phase="ready"))[()]
         if job.is_ended:
             facts.reruns = [each.id for each in await self.reruns(job.id)]
         return facts
 
     async def _last_claim(self, queue: str, kind: str | None) -> tuple[Event | None, datetime | None]:
         """The last claim, if the look back found one; and how far back it went, if not to the beginning."""
-        page = await self.store.recent(EventQuery(tenant=self.tenant, queue=queue, kind=kind, verb="claim"), 1)
+        asked: EventFilters = {"queue": queue, "verb": "claim"}
+        if kind is not None:
+            asked["kind"] = kind
+        page = await self.recent(limit=1, **asked)
         if page.items or page.cursor is None:
-            return (Event(page.items[0].event) if page.items else None), None
-        beyond = await self.store.events(EventQuery(tenant=self.tenant), 1, page.cursor)
-        return None, to_moment(beyond.items[0].event.at) if beyond.items else None
-
-    async def _waiting(self, queue: str) -> dict[tuple[str | None, ...], int]:
-        return await self.store.count(JobQuery(tenant=self.tenant, queue=queue, phase="ready"), ())
+            return next(iter(page), None), None
+        beyond = await self.events(limit=1, cursor=page.cursor)
+        return None, beyond.items[0].at if beyond.items else None
 
 
 def _budget(job: Job) -> Budget:

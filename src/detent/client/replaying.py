@@ -25,17 +25,25 @@ class Difference(Struct, frozen=True):
 
 
 class Replay(Struct):
-    """What folding gave. `before` and `after` count jobs by lifecycle and state, at the two ends of the period."""
+    """What folding gave. `before` and `after` count jobs by lifecycle and state, at the two ends of the period.
+
+    At most 1,000 differences are kept; `differing` counts all.
+    """
 
     jobs: int = 0
     events: int = 0
     before: Counter[tuple[str, str]] = field(default_factory=Counter)
     after: Counter[tuple[str, str]] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
+    differing: int = 0
 
     @property
     def is_same(self) -> bool:
-        return not self.differences
+        return not self.differing
+
+    def differ(self, found: list[Difference]) -> None:
+        self.differing += len(found)
+        self.differences += found[: DIFFERENCES_MAX - len(self.differences)]
 
 
 async def replay(store: Store, tenant: str, on_progress: Progress, *, since: int | None, until: int | None) -> Replay:
@@ -61,11 +69,11 @@ def _add(replayed: Replay, story: Story, since: int | None, until: int | None) -
         replayed.before[lifecycle, earlier["state"]] += 1
     if later is None:
         if until is None:  # a record that no log adds up to
-            replayed.differences.append(Difference(story.job.id, "rev", 0, story.job.rev))
+            replayed.differ([Difference(story.job.id, "rev", 0, story.job.rev)])
         return
     replayed.after[lifecycle, later["state"]] += 1
     replayed.jobs += 1
     replayed.events += later["rev"] - (earlier["rev"] if earlier is not None else 0)
-    if until is None and len(replayed.differences) < DIFFERENCES_MAX:
+    if until is None:
         found = differences(later, story.job).items()
-        replayed.differences += [Difference(story.job.id, name, *values) for name, values in found]
+        replayed.differ([Difference(story.job.id, name, *values) for name, values in found])

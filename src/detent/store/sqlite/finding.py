@@ -20,14 +20,14 @@ _LINKS: Final = ("correlation_id", "parent_job_id", "workflow_id")
 
 def find(session: Session, query: JobQuery, limit: int, cursor: str | None) -> Page[Job]:
     bindings = _given(query) | {"before": number_of(cursor, NUMBER_MAX), "limit": limit}
-    name = "find_linked" if _is_linked(query) else "find"
+    name = {"links": "find_linked", "both": "find_both", "records": "find"}[_tables(query)]
     found = [session.connection.execute(with_filters(name, filters), bindings) for filters in _filters(session, query)]
     rows = sorted(chain.from_iterable(found), key=itemgetter(0), reverse=True)[:limit]
     return _page([session.job_of(row) for row in rows], [row[0] for row in rows], limit)
 
 
 def count(session: Session, query: JobQuery, by: Sequence[str]) -> Counts:
-    tables = "links" if _is_linked(query) else "both" if _is_about_spec(query) else "records"
+    tables = _tables(query)
     counts: Counter[tuple[str | None, ...]] = Counter()
     for filters in _filters(session, query):
         for number, *values in session.connection.execute(counting(tables, filters, tuple(by)), _given(query)):
@@ -101,6 +101,11 @@ def _given(query: JobQuery) -> dict[str, Any]:
 
 def _is_linked(query: JobQuery) -> bool:
     return any(getattr(query, name) is not None for name in _LINKS)
+
+
+def _tables(query: JobQuery) -> str:
+    """What has to be looked at to know which jobs are meant."""
+    return "links" if _is_linked(query) else "both" if _is_about_spec(query) else "records"
 
 
 def _is_about_spec(query: JobQuery) -> bool:

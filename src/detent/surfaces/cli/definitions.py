@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from detent.client.scope import DEFAULT_TENANT
 from detent.errors import LifecycleError, NotFound, StoreError
@@ -36,11 +37,17 @@ def _kept(url: str | None) -> list[Lifecycle]:
         with opened(url, DEFAULT_TENANT) as client:
             kept = client.lifecycles()
     except StoreError as error:
-        if error.code == "store_missing" and url is None:  # nobody said that there is one
+        if error.code == "store_missing" and not _is_named():
             return []
         raise
     latest = {each.name: each for each in sorted(kept, key=lambda each: each.version)}
     return [latest[name] for name in sorted(latest)]
+
+
+def _is_named() -> bool:
+    """Whether somebody has just said that there is a store. What the environment names may not be made yet."""
+    context = click.get_current_context(silent=True)
+    return context is not None and context.get_parameter_source("url") is ParameterSource.COMMANDLINE
 
 
 def read(path: str) -> Lifecycle:

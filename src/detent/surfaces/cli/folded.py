@@ -73,7 +73,10 @@ class DifferenceShape(Struct, frozen=True, kw_only=True):
 
 
 class ReplayShape(Struct, frozen=True, kw_only=True):
-    """What folding gave. `differences` is null with --until: there are no records of earlier moments to compare."""
+    """What folding gave. `differences` is null with --until: there are no records of earlier moments to compare.
+
+    At most 1,000 of them are listed; `differing` counts all.
+    """
 
     since: datetime | None
     until: datetime | None
@@ -81,6 +84,7 @@ class ReplayShape(Struct, frozen=True, kw_only=True):
     events: int
     states: list[StateCountShape]
     differences: list[DifferenceShape] | None
+    differing: int
 
 
 def job_at_shape(job_id: str, at: datetime, columns: State) -> JobAtShape:
@@ -107,6 +111,7 @@ def replay_shape(
         events=replayed.events,
         states=[_state(replayed, key, has_before=since is not None) for key in met],
         differences=_differences(replayed) if until is None else None,
+        differing=replayed.differing,
     )
 
 

@@ -124,7 +124,7 @@ def _show(shape: ReplayShape, styles: Styles, limit: int) -> None:
     elif not shape.differences:
         say("0 differences: every job is what its log adds up to.", style="green")
     else:
-        _show_differences(shape.differences, limit)
+        _show_differences(shape.differences, shape.differing, limit)
 
 
 def _row(each: StateCountShape, style: str) -> tuple[object, ...]:
@@ -132,9 +132,10 @@ def _row(each: StateCountShape, style: str) -> tuple[object, ...]:
     return each.lifecycle, Text(clean(each.state), style=style), *(cell(count) for count in counts)
 
 
-def _show_differences(differences: list[DifferenceShape], limit: int) -> None:
-    total, jobs = len(differences), len({each.job_id for each in differences})
-    say(f"{counted(total, 'difference')} from what the log adds up to, in {counted(jobs, 'job')}", style="bold red")
+def _show_differences(differences: list[DifferenceShape], total: int, limit: int) -> None:
+    jobs = counted(len({each.job_id for each in differences}), "job")
+    where = jobs if len(differences) == total else f"{jobs} and more"
+    say(f"{counted(total, 'difference')} from what the log adds up to, in {where}", style="bold red")
     rows = [(each.job_id, each.column, _said(each.folded), _said(each.shown)) for each in differences[:limit]]
     if rows:
         write_table(("job", "column", "by the log", "as it is kept"), rows)

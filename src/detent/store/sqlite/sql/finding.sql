@@ -1,6 +1,21 @@
 -- Listings of jobs, newest first, and counts. What is asked for is put together from the filters below.
 
 -- name: find
+-- The record says which; only these are read whole. Specs and contents are large, and a sort would carry them along.
+{columns}
+from (
+    select r.job from detent_records r
+    where r.tenant = :tenant and r.job < :before {filters}
+    order by r.job desc
+    limit :limit
+) p
+cross join detent_records r on r.job = p.job
+cross join detent_jobs j on j.job = p.job
+left join detent_contents c on c.job = p.job
+order by p.job desc
+
+-- name: find_both
+-- Where the record does not say enough.
 {columns}
 from detent_records r
 cross join detent_jobs j on j.job = r.job
