@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from detent.client import SyncClient, connect
 from detent.testing.bench import BATCH, PAIRS, address, live_together
-from detent.testing.raw import Raw
+from detent.testing.raw import RawSqlite
 
 HISTORY: Final = 20_000
 
@@ -54,7 +54,7 @@ def verify(full: Path) -> Figures:
 
 def fill(path: Path, jobs: int) -> None:
     """Ended jobs, made the quick way: the rows are those the engine would write."""
-    raw = Raw(str(path), synchronous="normal")
+    raw = RawSqlite(str(path), synchronous="normal")
     for _ in range(jobs // 500):
         raw.lives(500)
     raw.close()

@@ -57,20 +57,22 @@ ARGUMENT_ERRORS: Final = {
     "not_connected": "a client that was not opened, or is closed",
 }
 
-# Every code of a `StoreError`. After store_io and store_full the outcome of what was under way is not known.
+# Every code of a `StoreError`. After store_io, store_full and outcome_unknown nobody knows what became of the call.
 STORE_ERRORS: Final = {
     "store_locked": "another process or transaction kept the store's write lock for longer than the wait allows",
-    "store_read_only": "the file, or its folder, cannot be written",
+    "store_read_only": "the file, its folder or the database cannot be written",
     "store_full": "no space is left where the store lives",
     "store_corrupt": "the file is damaged, or is no store",
     "store_io": "reading or writing failed in the operating system",
-    "store_unavailable": "the file cannot be opened or created",
+    "store_unavailable": "the file cannot be opened or created, or the server not be reached",
     "store_missing": "there is no store at that place, and none was to be made",
     "store_moved": "the file was removed or replaced while it was open",
     "schema_newer": "the store was migrated by a newer program than this one",
     "schema_changed": "the store has a migration whose content is not this program's",
     "second_library": "another SQLite library in this process has the same file open",
     "library_too_old": "the SQLite library has a known bug that can corrupt a store",
+    "server_too_old": "the PostgreSQL server is older than Detent can use",
+    "outcome_unknown": "the connection was lost for good while a transaction ended, and nobody could be asked about it",
     "forked": "the client was opened before a fork and is used after it",
     "guard_refused": "the store's own constraints refused a write that was decided; this is a bug of Detent's",
 }

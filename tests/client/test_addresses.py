@@ -18,7 +18,9 @@ def test_address_with_too_few_slashes_makes_no_file(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("url", ["postgresql://ann:secret@host/jobs", "sqlite://ann:secret@/x.db"])
+@pytest.mark.parametrize(
+    "url", ["mysql://ann:secret@host/jobs", "postgresql://ann:secret@host/jobs?nonsense=1", "sqlite://ann:secret@/x.db"]
+)
 def test_password_in_an_address_is_not_repeated(url: str) -> None:
     with pytest.raises(InvalidArgument) as refused:
         connect(url)

@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 BAD_URLS = [
     "x", "jobs.db", "/tmp/jobs.db", ":memory:", "sqlite", "sqlite:", "sqlite://", "sqlite:///", "sqlite://host/jobs.db",
-    "sqlite://jobs.db", "http:///jobs.db", "file:///jobs.db", "postgres://x/y", "SQL:///jobs.db", "sqlite:///a\0b",
+    "sqlite://jobs.db", "http:///jobs.db", "file:///jobs.db", "mysql://x/y", "SQL:///jobs.db", "sqlite:///a\0b",
     "sqlite:///%00", "sqlite:///a%00b", "sqlite:///a?nonsense=1", "sqlite:///a?synchronous=off", "sqlite:///a?busy_s=-1",
     "sqlite:///a?busy_s=nan", "sqlite:///a?busy_s=inf", "sqlite:///a?busy_s=1e5", "sqlite:///a?busy_s=",
     "sqlite:///a?synchronous=", "sqlite:///a?busy_s", "sqlite:///a?busy_s=" + "9" * 400, "sqlite:///a#b", "http://[",

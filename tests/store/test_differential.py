@@ -28,8 +28,8 @@ from detent.kernel.command import Claim, Command, Complete, Enqueue, Rerun
 from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycles import BUILT_IN
-from detent.store import ClaimRequest, Keeping, Replies, Request, Retention, planning
-from detent.store.sqlite import File, SqliteStore, finding, rows, statements, writing
+from detent.store import ClaimRequest, Keeping, Replies, Request, Retention, planning, rows
+from detent.store.sqlite import File, SqliteStore, finding, statements, writing
 from detent.store.sqlite.session import Session
 from detent.testing import VirtualClock
 from tests.store.comparing import World

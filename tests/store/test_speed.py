@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from detent.client import connect
-from detent.testing.bench import BATCH, measure
+from detent.testing.bench import BATCH, measure, on_sqlite
 from tools.bench_kernel import slowness
 from tools.bench_store import claims, fill, verify
 
@@ -50,14 +50,16 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_lives_in_batches_have_half_the_speed_of_plain_apsw(tmp_path: Path, show: Show) -> None:
-    *_, life = measure(tmp_path, BATCH, pairs=7)
+    with on_sqlite(tmp_path, BATCH) as (raw, client):
+        *_, life = measure(raw, client, BATCH, pairs=7)
 
     show(life)
     assert life.ratio >= 0.42
 
 
 def test_lives_one_at_a_time_have_most_of_the_speed_of_plain_apsw(tmp_path: Path, show: Show) -> None:
-    *_, life = measure(tmp_path, 1, pairs=7)
+    with on_sqlite(tmp_path, 1) as (raw, client):
+        *_, life = measure(raw, client, 1, pairs=7)
 
     show(life)
     assert life.ratio >= 0.5

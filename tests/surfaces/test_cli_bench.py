@@ -103,7 +103,7 @@ def test_durability_in_the_address_is_what_is_measured(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "code", "said"),
     [
-        ("postgresql://db/jobs", 2, "names a store 'postgresql' that this program does not have"),
+        ("mysql://db/jobs", 2, "names a store 'mysql' that this program does not have"),
         ("jobs.db", 2, "is no address"),
         ("sqlite:///:memory:", 1, "only a disk can be measured"),
         ("sqlite:////nowhere/jobs.db", 3, "there is no folder '/nowhere'"),
@@ -117,7 +117,7 @@ def test_address_that_cannot_be_measured_is_an_error(url: str, code: int, said: 
 
 
 def test_error_is_json_if_json_was_asked_for() -> None:
-    result = detent("bench", "--url", "postgresql://db/jobs", "--json")
+    result = detent("bench", "--url", "mysql://db/jobs", "--json")
 
     assert json.loads(result.stderr)["error"]["code"] == "bad_url"
 

@@ -79,6 +79,11 @@ def _start_undo(undo: Callable[[Result], object], result: Result) -> None:
     threading.Thread(target=undo, args=(result,), name="detent-undo", daemon=True).start()
 
 
+def pause(seconds: float) -> None:
+    """On a thread that may be blocked."""
+    time.sleep(seconds)
+
+
 async def sleep(seconds: float) -> None:
     if is_blocking():
         time.sleep(seconds)

@@ -1,22 +1,22 @@
-"""What the embedded store costs beside plain apsw on the same tables (`detent.testing.raw`).
+"""What a store costs beside plain SQL on the same tables (`detent.testing.raw`, `detent.testing.raw_postgres`).
 
 Both live the same lives, a pair at a time, one right after the other, so that a busy machine slows both. A figure is
 the median over the pairs: of enqueues, of claims, and of full lives.
 """
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Final
+from typing import Final, Protocol
 from urllib.parse import quote
 
 from msgspec import Struct
 
 from detent.client import SyncClient, connect
 from detent.store.sqlite.connection import Synchronous
-from detent.testing.raw import KIND, WORKER, Raw
+from detent.testing.raw import KIND, WORKER, RawSqlite
 
 PAIRS: Final = 15
 BATCH: Final = 100
@@ -37,25 +37,45 @@ class Figure(Struct, frozen=True, kw_only=True):
     ratio: float
 
 
+class Comparison(Struct, frozen=True, kw_only=True):
+    """So many a second, beside so many of something else. `ratio` is the median over the rounds."""
+
+    what: str
+    per_s: int
+    beside: str
+    beside_per_s: int
+    ratio: float
+
+
+class Raw(Protocol):
+    """Who writes the same rows without an engine."""
+
+    def enqueue(self, batch: int) -> None: ...
+    def claim(self, batch: int) -> list[int]: ...
+    def start(self, numbers: list[int]) -> int: ...
+    def complete(self, numbers: list[int], ends: int) -> None: ...
+
+
 def measure(
-    folder: Path,
-    batch: int,
-    *,
-    pairs: int = PAIRS,
-    synchronous: Synchronous = "full",
-    on_pair: Callable[[], object] = lambda: None,
+    raw: Raw, client: SyncClient, batch: int, *, pairs: int = PAIRS, on_pair: Callable[[], object] = lambda: None
 ) -> list[Figure]:
-    """A figure for each step, in two files that are made in the folder and stay there."""
+    """A figure for each step."""
     live = live_alone if batch == 1 else live_together
     taken = []
+    for _ in range(pairs + 1):
+        taken.append((_often(lambda: _raw(raw, batch), batch), _often(lambda: live(client, batch), batch)))
+        on_pair()
+    return _figures(taken[1:], batch)  # the first pair warms up
+
+
+@contextmanager
+def on_sqlite(folder: Path, batch: int, synchronous: Synchronous = "full") -> Iterator[tuple[Raw, SyncClient]]:
+    """In two files that are made in the folder and stay there."""
     with (
-        closing(Raw(str(folder / f"raw-{batch}.db"), synchronous=synchronous)) as raw,
+        closing(RawSqlite(str(folder / f"raw-{batch}.db"), synchronous=synchronous)) as raw,
         connect(address(folder / f"detent-{batch}.db"), synchronous=synchronous) as client,
     ):
-        for _ in range(pairs + 1):
-            taken.append((_often(lambda: _raw(raw, batch), batch), _often(lambda: live(client, batch), batch)))
-            on_pair()
-    return _figures(taken[1:], batch)  # the first pair warms up
+        yield raw, client
 
 
 def live_together(client: SyncClient, batch: int) -> Taken:

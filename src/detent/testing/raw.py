@@ -10,10 +10,10 @@ from detent.kernel.digest import digest
 from detent.kernel.job import NULL
 from detent.lifecycles import STANDARD
 from detent.store.clock import host_clock, new_id
+from detent.store.rows import encode, text
 from detent.store.sqlite.connection import Connection, Synchronous, create_file
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.migrating import migrate
-from detent.store.sqlite.rows import encode, text
 from detent.store.sqlite.statements import SQL, insert_record, move_record, say
 
 KIND: Final = "bench"
@@ -34,7 +34,7 @@ _EVENTS: Final = {
 }
 
 
-class Raw:
+class RawSqlite:
     """Full lives, four moves each, in batches: enqueue, claim, start, complete."""
 
     def __init__(self, path: str, *, synchronous: Synchronous = "full") -> None:

@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 import apsw
 
+from detent.store.rows import Row
 from detent.store.sqlite.failing import translated
-from detent.store.sqlite.rows import Row
 
 Synchronous = Literal["full", "normal"]
 CACHE_KIB: Final = 32_768

@@ -6,8 +6,9 @@ from detent.errors import LifecycleError, NotFound
 from detent.kernel.digest import digest
 from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.problems import problem
+from detent.store.moves import moves_of
+from detent.store.rows import encode, text
 from detent.store.sqlite.connection import Connection
-from detent.store.sqlite.rows import Row, encode, text
 from detent.store.sqlite.statements import SQL
 
 
@@ -95,7 +96,7 @@ class Definitions:
         row = (lifecycle.name, lifecycle.version, lifecycle.digest, text(lifecycle))
         connection.execute(SQL["insert_lifecycle"], row)
         number = connection.last_insert_rowid()
-        connection.executemany(SQL["insert_move"], [(number, *move) for move in _moves(lifecycle)])
+        connection.executemany(SQL["insert_move"], [(number, *move) for move in moves_of(lifecycle)])
 
 
 def _policy_number(connection: Connection, content: bytes) -> int:
@@ -106,17 +107,3 @@ def _policy_number(connection: Connection, content: bytes) -> int:
         return connection.last_insert_rowid()
     number: int = row[0]
     return number
-
-
-def _moves(lifecycle: Lifecycle) -> set[Row]:
-    """Every leg of the compiled table. Progress, and a result that brings its start along, are no moves."""
-    table = lifecycle.table
-    first = table.start.leg.state
-    moves: set[Row] = {("", "enqueue", first.name, first.phase, first.outcome)}
-    for source, routes in table.routes.items():
-        for verb, route in routes.items():
-            if verb == "progress" or route.implied is not None:
-                continue
-            states = [leg.state for leg in (route.forward, route.recovery) if leg is not None]
-            moves |= {(source, verb, state.name, state.phase, state.outcome) for state in states}
-    return moves

@@ -7,14 +7,14 @@ import apsw
 
 from detent.errors import DetentError, StoreError
 from detent.store.clock import Clock, new_id
+from detent.store.desk import Outcome
 from detent.store.query import Migration
 from detent.store.sqlite import inspecting, migrating, sharing
 from detent.store.sqlite.connection import Connection, Synchronous, create_file
 from detent.store.sqlite.definitions import Definitions
-from detent.store.sqlite.desk import Outcome, Work
 from detent.store.sqlite.failing import store_error, translated
 from detent.store.sqlite.gate import SUFFIX, Gate
-from detent.store.sqlite.session import Session
+from detent.store.sqlite.session import Session, Work
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transactions import Transactions
 

@@ -1,10 +1,11 @@
 """The log as it is asked for: onwards from a cursor, or back from its end."""
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
+from detent.store.asked import event_filters, given, leading
 from detent.store.query import LOOK_BACK_MAX, NUMBER_MAX, Entry, EventQuery, Page, number_of
-from detent.store.sqlite.rows import event_of
+from detent.store.rows import event_of
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, with_filters
 
@@ -41,13 +42,9 @@ def _index_for(query: EventQuery, *, is_near: bool) -> tuple[str, frozenset[str]
 
     Near its end the log itself is short, and a reader that follows it is best served by walking along.
     """
-    if query.job_id is not None:
-        return "events_of_job", frozenset({"job_id"})
-    if query.correlation_id is not None:
-        return "events_by_correlation", frozenset({"correlation_id"})
-    if query.type is not None and _given(query).keys() <= _BY_TYPE and not is_near:
+    if given(query).keys() <= _BY_TYPE and query.type is not None and not is_near:
         return "events_by_type", _BY_TYPE
-    return "events", frozenset()
+    return leading(query)
 
 
 def _floor(session: Session) -> int:
@@ -64,12 +61,7 @@ def _select(
     place: dict[str, int],
     order: str = "asc",
 ) -> list[Entry]:
-    given = _given(query)
-    filters = tuple(each for each in given if each not in by_index | {"tenant"})
     times = {"at_from": query.at_from or 0, "at_until": NUMBER_MAX if query.at_until is None else query.at_until}
-    rows = session.connection.execute(with_filters(name, filters, order), given | times | place)
+    sql = with_filters(name, event_filters(query, by_index), order)
+    rows = session.connection.execute(sql, given(query) | times | place)
     return [Entry(str(row[0]), event_of(row)) for row in rows]
-
-
-def _given(query: EventQuery) -> dict[str, Any]:
-    return {name: value for name in query.__struct_fields__ if (value := getattr(query, name)) is not None}

@@ -1,15 +1,11 @@
-"""Bringing a file to this program's schema: numbered migrations, each applied once, with a checksum of what it was."""
+"""Bringing a file to this program's schema."""
 
-import hashlib
-from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
 import apsw
-from msgspec.structs import replace
 
-from detent.errors import StoreError
 from detent.store.query import Migration
+from detent.store.schema import checksum_of, matched, migrations_in
 from detent.store.sqlite.connection import Connection
 
 # "dtnt": tells a store from any other SQLite file.
@@ -24,28 +20,13 @@ _RECORD: Final = "insert into detent_migrations (number, name, checksum, applied
 _EXISTS: Final = "select 1 from sqlite_master where name = 'detent_migrations'"
 
 
-@cache
 def migrations() -> tuple[Migration, ...]:
-    """Those this program has, in their order: `migrations/0001_first.sql` is number 1."""
-    folder = files("detent.store.sqlite.migrations")
-    found = [each for each in folder.iterdir() if each.name.endswith(".sql")]
-    made = [
-        Migration(number=int(each.name[:4]), name=each.name[5:-4], sql=each.read_text(encoding="utf-8"))
-        for each in found
-    ]
-    return tuple(sorted(made, key=lambda migration: migration.number))
+    return migrations_in("detent.store.sqlite.migrations")
 
 
 def applied(connection: apsw.Connection, path: str) -> list[Migration]:
-    """The handshake: each of them as the store has it. A store this program cannot understand is refused."""
-    known = {migration.number: migration for migration in migrations()}
-    for number, name, checksum, applied_at in _rows(connection):
-        if number not in known:
-            raise _newer(path, number, name, max(known))
-        if _checksum(known[number]) != checksum:
-            raise _changed(path, number, name)
-        known[number] = replace(known[number], applied_at=applied_at)
-    return list(known.values())
+    """Each of them as the file has it. A file this program cannot understand is refused."""
+    return matched(migrations(), _rows(connection), path)
 
 
 def is_current(connection: Connection) -> bool:
@@ -61,7 +42,7 @@ def migrate(connection: Connection, now: int) -> None:
     connection.execute(_TABLE)
     for migration in missing:
         connection.execute(migration.sql)
-        connection.execute(_RECORD, (migration.number, migration.name, _checksum(migration), now))
+        connection.execute(_RECORD, (migration.number, migration.name, checksum_of(migration), now))
     if connection.execute("pragma application_id") == [(0,)]:  # a file of the user's own keeps the one it has
         connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
@@ -72,23 +53,3 @@ def _missing(connection: Connection) -> list[Migration]:
 
 def _rows(connection: apsw.Connection) -> list[tuple[Any, ...]]:
     return connection.execute(_APPLIED).fetchall() if connection.execute(_EXISTS).fetchall() else []
-
-
-def _checksum(migration: Migration) -> str:
-    return hashlib.sha256(migration.sql.encode()).hexdigest()
-
-
-def _newer(path: str, number: int, name: str, newest: int) -> StoreError:
-    return StoreError(
-        f"store {path}: it has migration {number} ({name}), and this program knows them up to {newest}; "
-        "use the version of Detent that migrated it, or a later one",
-        code="schema_newer",
-    )
-
-
-def _changed(path: str, number: int, name: str) -> StoreError:
-    return StoreError(
-        f"store {path}: its migration {number} ({name}) is not this program's; "
-        "use the version of Detent that made it, or restore a backup",
-        code="schema_changed",
-    )

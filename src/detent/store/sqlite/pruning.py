@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from detent.kernel.clock import micros
 from detent.store.query import Pruned, Retention
-from detent.store.sqlite.rows import Row, encode
+from detent.store.rows import Row, encode
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL
 

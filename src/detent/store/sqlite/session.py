@@ -5,15 +5,15 @@ the file (`data_version`); then, and after a rollback, everything is forgotten. 
 reads each job once.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from detent.kernel import Job, Receipt
 from detent.lifecycle import Lifecycle
 from detent.store.request import Kept, Key, Scope
+from detent.store.rows import Row, claimed_of, encode, job_of
 from detent.store.sqlite.connection import Connection
 from detent.store.sqlite.definitions import Definitions
-from detent.store.sqlite.rows import Row, claimed_of, encode, job_of
 from detent.store.sqlite.statements import SQL
 
 _BY_ID, _BY_IDS, _BY_NUMBERS, _BY_KEY = SQL["by_id"], SQL["by_ids"], SQL["by_numbers"], SQL["by_dedupe_key"]
@@ -123,3 +123,7 @@ class Session:
             self._keys[number] = key
         else:
             self._jobs.pop(key, None)
+
+
+# What a desk is handed.
+Work = Callable[[Session], Any]

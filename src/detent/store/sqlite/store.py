@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
 from detent.store.clock import Clock, Random, host_clock, host_random
+from detent.store.desk import Desk, not_open
 from detent.store.keeping import Keeping
 from detent.store.planning import plan, plan_claim, plan_due
 from detent.store.query import (
@@ -25,9 +26,8 @@ from detent.store.query import (
 from detent.store.request import ClaimRequest, Replies, Request
 from detent.store.sqlite import checking, finding, log, migrating, pruning
 from detent.store.sqlite.claiming import candidates
-from detent.store.sqlite.desk import Desk, not_open
 from detent.store.sqlite.file import File
-from detent.store.sqlite.session import Session
+from detent.store.sqlite.session import Session, Work
 from detent.store.sqlite.sharing import forked
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transaction import Transaction
@@ -54,8 +54,8 @@ class SqliteStore:
         self._clock = clock
         self._random = random
         self._kept = kept or Keeping()
-        self._writer: Desk | None = None
-        self._reader: Desk | None = None
+        self._writer: Desk[Work] | None = None
+        self._reader: Desk[Work] | None = None
         self._pid = 0
 
     async def open(self) -> None:
@@ -170,13 +170,15 @@ class SqliteStore:
     async def _write(self, work: Callable[[Session], Result], tx: Transaction | None = None, size: int = 1) -> Result:
         desk = self._open_desk(self._writer)
         if tx is None:
-            return await desk.do(work, size)
+            result: Result = await desk.do(work, size)
+            return result
         return self._transactions().own(tx).do(work, self._clock())
 
     async def _read(self, work: Callable[[Session], Result]) -> Result:
-        return await self._open_desk(self._reader).do(work)
+        result: Result = await self._open_desk(self._reader).do(work)
+        return result
 
-    def _open_desk(self, desk: Desk | None) -> Desk:
+    def _open_desk(self, desk: Desk[Work] | None) -> Desk[Work]:
         if desk is None:
             raise not_open()
         if self._pid != os.getpid():
@@ -189,7 +191,7 @@ class SqliteStore:
             raise not_open()
         return self._file.transactions
 
-    def _end(self, writer: Desk, reader: Desk) -> None:
+    def _end(self, writer: Desk[Work], reader: Desk[Work]) -> None:
         writer.close()
         reader.close()
         self._file.close()

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import apsw
 
 from detent.errors import InvalidArgument
+from detent.store.rows import Row
 from detent.store.sqlite.failing import translated
 from detent.store.sqlite.gate import Gate
-from detent.store.sqlite.rows import Row
 from detent.store.sqlite.session import Session
 
 Result = TypeVar("Result")

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 from detent.errors import InvalidArgument
-from detent.store.sqlite.desk import not_open
+from detent.store.desk import not_open
 from detent.store.sqlite.gate import Gate
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.transaction import Transaction

@@ -10,7 +10,7 @@ from detent.kernel.job import Spec
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
 from detent.store.request import Kept
-from detent.store.sqlite.rows import ENCODERS, Row, event_row, job_row, note_row, record_row, text
+from detent.store.rows import ENCODERS, Row, event_row, job_row, note_row, record_row, text
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, insert_record, move_record, say
 

@@ -1,0 +1,126 @@
+"""Wake-ups. Who has written rings, soon after and at most so often; who waits is woken by it, or by its own patience.
+
+A notification inside a transaction makes all commits of the database queue for one lock. So it is a statement of its
+own, after the commit, sent by a thread of its own and shared by everything that was written meanwhile. Nothing depends
+on it: it may be lost, or never be heard, as behind a pooler; whoever waits looks by itself from time to time.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any, Final
+
+import psycopg
+
+from detent.store.postgres.address import Address
+from detent.store.waiting import is_blocking
+
+CHANNEL: Final = "detent"
+RING_S: Final = 0.02  # between two rings of one client
+HEARD_S: Final = 0.5  # between looks at whether it is still wanted
+RETRY_S: Final = 1.0
+
+
+class Ringer:
+    """`ring` sends one notification; it is called on a thread that waits for nothing else."""
+
+    def __init__(self, ring: Callable[[], object]) -> None:
+        self._ring = ring
+        self._wanted = threading.Event()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def written(self) -> None:
+        """Something was committed: the thread begins with the first of it."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="detent-ringer", daemon=True)
+            self._thread.start()
+        self._wanted.set()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._wanted.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self._wanted.wait()
+            if self._closed.is_set():
+                return
+            self._wanted.clear()
+            self._ring()
+            self._closed.wait(RING_S)
+
+
+class Listener:
+    """Hears rings on a connection of its own, as long as somebody waits now and then."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self._rings = 0
+        self._changed = threading.Condition()
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def rings(self) -> int:
+        """How many were heard so far; to be asked before looking at what they are about."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="detent-listener", daemon=True)
+            self._thread.start()
+        return self._rings
+
+    async def wait(self, rings: int, timeout_s: float) -> None:
+        """Until there was another ring, or the time is over."""
+        if is_blocking():
+            with self._changed:
+                self._changed.wait_for(lambda: self._rings != rings, timeout_s)
+            return
+        woken = asyncio.Event()
+        waiting = asyncio.get_running_loop(), woken
+        with self._changed:
+            if self._rings != rings:
+                return
+            self._waiting.add(waiting)
+        try:
+            await asyncio.wait_for(woken.wait(), timeout_s)
+        except TimeoutError:
+            return  # it looks by itself
+        finally:
+            with self._changed:
+                self._waiting.discard(waiting)
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._listen()
+            except (psycopg.Error, OSError):
+                self._closed.wait(RETRY_S)  # whoever waits looks by itself meanwhile
+
+    def _listen(self) -> None:
+        settings = self._address.keywords(is_writing=False)
+        with psycopg.Connection[Any].connect(**settings, autocommit=True) as connection:
+            connection.execute(f"listen {CHANNEL}")
+            self._heard()  # what was missed until now
+            while not self._closed.is_set():
+                for _ in connection.notifies(timeout=HEARD_S, stop_after=1):
+                    self._heard()
+
+    def _heard(self) -> None:
+        with self._changed:
+            self._rings += 1
+            self._changed.notify_all()
+            waiting = tuple(self._waiting)
+        for loop, woken in waiting:
+            try:
+                loop.call_soon_threadsafe(woken.set)
+            except RuntimeError:
+                if not loop.is_closed():
+                    raise

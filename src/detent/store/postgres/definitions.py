@@ -1,0 +1,115 @@
+"""Lifecycles and policies as a store keeps them: each once, under a number, and in memory once it was read.
+
+What was read stays right, because rows are only ever added. What was added in a transaction is forgotten if that is
+rolled back: then its number was never given.
+"""
+
+import msgspec
+
+from detent.errors import LifecycleError, NotFound
+from detent.kernel.digest import digest
+from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle.problems import problem
+from detent.store.moves import moves_of
+from detent.store.postgres.script import Script, ask
+from detent.store.postgres.statements import SQL
+from detent.store.postgres.values import texts
+from detent.store.rows import encode, text
+
+
+class Definitions:
+    """One for all connections of a store. Each way to ask is a script, which asks the store for what is new only."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self._numbers: dict[tuple[str, int], int] = {}
+        self._lifecycles: dict[int, Lifecycle] = {}
+        self._policies: dict[int, Policy] = {}
+        self._policy_numbers: dict[bytes, int] = {}
+        self._last_policy: tuple[Policy, int] | None = None  # most jobs in a row are of one type
+
+    def register(self, lifecycles: tuple[Lifecycle, ...]) -> Script[list[Lifecycle]]:
+        yield ask(SQL["lock_lifecycles"], {})
+        yield from self._refresh()
+        for lifecycle in lifecycles:
+            number = self._numbers.get((lifecycle.name, lifecycle.version))
+            if number is None:
+                yield from self._insert(lifecycle)
+            elif self._lifecycles[number].digest != lifecycle.digest:
+                version = lifecycle.version
+                message = f"the store keeps version {version} with other content; make this one version {version + 1}"
+                raise LifecycleError(lifecycle.name, [problem("lifecycle_conflict", message)])
+        return (yield from self.known())
+
+    def known(self) -> Script[list[Lifecycle]]:
+        yield from self._refresh()
+        return list(self._lifecycles.values())
+
+    def of_number(self, number: int) -> Script[Lifecycle]:
+        if number not in self._lifecycles:
+            yield from self._refresh()
+        return self._lifecycles[number]
+
+    def named(self, name: str, version: int) -> Lifecycle | None:
+        """One that is known already."""
+        return self._lifecycles.get(self._numbers.get((name, version), -1))
+
+    def number(self, name: str, version: int) -> Script[int]:
+        if (name, version) not in self._numbers:
+            yield from self._refresh()
+        number = self._numbers.get((name, version))
+        if number is None:
+            raise NotFound(f"the store keeps no lifecycle '{name} v{version}'; register it first")
+        return number
+
+    def policy(self, number: int) -> Script[Policy]:
+        known = self._policies.get(number)
+        if known is None:
+            ((content,),) = yield ask(SQL["policy"], {"policy": number})
+            known = self._policies[number] = msgspec.json.decode(content, type=Policy)
+        return known
+
+    def policy_number(self, policy: Policy) -> Script[int]:
+        last = self._last_policy
+        if last is not None and last[0] is policy:
+            return last[1]
+        content = encode(policy)
+        number = self._policy_numbers.get(content)
+        if number is None:
+            number = self._policy_numbers[content] = yield from _policy_number(content)
+        self._last_policy = policy, number
+        return number
+
+    def _refresh(self) -> Script[None]:
+        for number, name, version, _, definition in (yield ask(SQL["lifecycles"], {})):
+            if number not in self._lifecycles:
+                self._lifecycles[number] = msgspec.json.decode(definition, type=Lifecycle)
+                self._numbers[name, version] = number
+
+    def _insert(self, lifecycle: Lifecycle) -> Script[None]:
+        row = {
+            "name": lifecycle.name,
+            "version": lifecycle.version,
+            "digest": lifecycle.digest,
+            "definition": text(lifecycle),
+        }
+        ((number,),) = yield ask(SQL["insert_lifecycle"], row)
+        names = ("sources", "verbs", "targets", "phases", "outcomes")
+        columns = zip(*moves_of(lifecycle), strict=True)
+        moves = {name: texts(column) for name, column in zip(names, columns, strict=True)}
+        yield ask(SQL["insert_moves"], {"lifecycle": number, **moves})
+        yield from self._refresh()
+
+
+def _policy_number(content: bytes) -> Script[int]:
+    """Looked for first: nearly always it is there. If somebody else brings it meanwhile, it is there then."""
+    key = {"digest": digest(content)}
+    rows = yield ask(SQL["policy_by_digest"], key)
+    if not rows:
+        rows = yield ask(SQL["insert_policy"], {**key, "content": content.decode()})
+    if not rows:
+        rows = yield ask(SQL["policy_by_digest"], key)
+    number: int = rows[0][0]
+    return number

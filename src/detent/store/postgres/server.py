@@ -1,0 +1,209 @@
+"""The server behind a store: transactions on its connections, tried again where that is safe."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import psycopg
+
+from detent.errors import DetentError, StoreError
+from detent.store.clock import Clock, host_random
+from detent.store.desk import Again, Outcome
+from detent.store.dice import Dice
+from detent.store.keeping import Keeping
+from detent.store.postgres import reflex
+from detent.store.postgres.address import Address
+from detent.store.postgres.connection import Connection
+from detent.store.postgres.failing import is_again, is_lost, store_error
+from detent.store.postgres.memory import Memory
+from detent.store.postgres.outcomes import Attempt, happened
+from detent.store.postgres.patience import Patience
+from detent.store.postgres.script import run
+from detent.store.postgres.session import Session
+from detent.store.postgres.verbs import Busy, apply
+from detent.store.postgres.work import Work
+from detent.store.request import Request
+from detent.store.waiting import now_s
+
+BUSY_S: Final = 0.005  # until a record that others are moving is looked at again
+
+
+class Server:
+    """One connection's worker. `memory` is shared with the others of the store."""
+
+    def __init__(
+        self, address: Address, memory: Memory, keeping: Keeping, clock: Clock | None, *, is_writing: bool
+    ) -> None:
+        self._address = address
+        self._memory = memory
+        self._keeping = keeping
+        self._clock = clock
+        self.connection = Connection(address, is_writing=is_writing)
+        self.on_written: Callable[[], object] = lambda: None
+
+    def write(self, group: list[Work]) -> list[Outcome]:
+        """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another."""
+        merged = _merged(group, self._keeping)
+        try:
+            return _spread(group, self._settled(merged))
+        except Busy as busy:
+            if len(group) == 1:
+                return [self._later(group[0], busy)]
+        except Exception as error:  # whoever asked hears of it, a bug included, and the thread lives on
+            if len(group) == 1 or is_unreachable(error):  # waiting again for each would add up
+                return [(None, error) for _ in group]
+        return [outcome for work in group for outcome in self.write([work])]
+
+    def read(self, group: list[Work]) -> list[Outcome]:
+        return [self._look(work) for work in group]
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def _settled(self, works: Sequence[Work]) -> list[Any]:
+        """Carried out once, whatever it takes: others in the way, a lost connection, an end that was not heard of."""
+        patience, doubts = Patience(self._address.retry_s), list[Attempt]()
+        while True:
+            attempt = Attempt()
+            try:
+                return self._carry_out(works, attempt, doubts)
+            except Busy:
+                self._undo()
+                if not doubts:
+                    raise
+                patience.wait_for_others()
+            except (psycopg.Error, OSError) as error:
+                self._undo()
+                self._memory.drop(attempt.keys)
+                doubts += [attempt] if attempt.is_unknown and is_lost(error) else []
+                if not patience.allows(error):
+                    raise self._meaning(error, is_unknown=bool(doubts)) from error
+            except BaseException:
+                self._undo()
+                raise
+
+    def _carry_out(self, works: Sequence[Work], attempt: Attempt, doubts: list[Attempt]) -> list[Any]:
+        for work in works:
+            work.again()
+        if not doubts and len(works) == 1 and works[0].requests is not None:
+            results = self._short(works[0], attempt)
+            if results is not None:
+                return results
+            works[0].again()
+        return self._transact(works, attempt, doubts)
+
+    def _short(self, work: Work, attempt: Attempt) -> list[Any] | None:
+        """One statement, if that is enough. It is its own transaction."""
+        requests, dice = work.requests or (), work.dice
+        assert dice is not None, "requests are planned with dice"
+        moment = self.connection.reckoning.now() if self._clock is None else self._clock()
+        if moment is None or not self.connection.is_open or not reflex.is_short(requests, self._memory):
+            return None
+        session = self._session()
+        session.now = moment
+        planned = reflex.decide(session, requests, self._memory, dice)
+        if planned is None:
+            return None
+        attempt.results = [planned.replies]
+        try:
+            replies = run(reflex.write(session, planned, self._keeping), attempt.watched(session, self.connection))
+        except psycopg.Error as error:
+            if not is_again(error) and getattr(error, "sqlstate", None) != "55P03":
+                raise
+            self._memory.drop(session.written)
+            return None  # it was not as remembered
+        if replies is None:
+            return None
+        self._committed(session)
+        return [replies]
+
+    def _transact(self, works: Sequence[Work], attempt: Attempt, doubts: list[Attempt]) -> list[Any]:
+        connection = self.connection
+        session = self._session()
+        connection.say("begin")
+        for doubtful in doubts:
+            if run(happened(doubtful, session), connection.execute):
+                connection.say("rollback")
+                return doubtful.results
+        attempt.results = results = [run(work.make(session), connection.execute) for work in works]
+        attempt.ends(session)
+        connection.say("commit")
+        self._committed(session)
+        return results
+
+    def _look(self, work: Work) -> Outcome:
+        """Reading changes nothing: it can be done again."""
+        patience = Patience(self._address.retry_s)
+        while True:
+            try:
+                return self._read(work), None
+            except (psycopg.Error, OSError) as error:
+                self._undo()
+                if not patience.allows(error):
+                    return None, self._meaning(error)
+            except Exception as error:  # whoever asked hears of it, and the thread lives on
+                self._undo()
+                return None, error
+
+    def _read(self, work: Work) -> Any:
+        connection, session = self.connection, self._session()
+        if not work.is_one_moment:
+            return run(work.make(session), connection.execute)
+        connection.say("begin isolation level repeatable read read only")
+        result = run(work.make(session), connection.execute)
+        connection.say("commit")
+        return result
+
+    def _session(self) -> Session:
+        clock = None if self._clock is None else self._clock()
+        return Session(self.connection.definitions, clock, self._memory.watermarks)
+
+    def _committed(self, session: Session) -> None:
+        session.committed()
+        self._memory.put(session.remembered())
+        if session.events:
+            self.on_written()
+        if session.now and self._clock is None:
+            self.connection.reckoning.heard(session.now)
+
+    def _later(self, work: Work, busy: Busy) -> Outcome:
+        if work.give_up_at is None:
+            work.give_up_at = now_s() + self._address.busy_s
+        if now_s() < work.give_up_at:
+            return Again(BUSY_S), None
+        jobs = ", ".join(job_id for _, job_id in busy.keys)
+        message = f"another transaction keeps job {jobs} locked; end that, or wait longer with busy_s"
+        return None, StoreError(f"store {self._address.shown}: {message}", code="store_locked")
+
+    def _undo(self) -> None:
+        self.connection.definitions.forget()
+        try:
+            self.connection.rollback()
+        except psycopg.Error:
+            self.connection.close()  # there is nobody to tell: the server has undone it by itself
+
+    def _meaning(self, error: Exception, *, is_unknown: bool = False) -> DetentError:
+        meant = store_error(self._address.shown, error)
+        if is_unknown and meant.code == "store_unavailable":
+            message = f"{meant}; whether the call took effect is not known: read the job when the server is back"
+            return StoreError(message, code="outcome_unknown")
+        return meant
+
+
+def is_unreachable(error: Exception) -> bool:
+    return isinstance(error, StoreError) and error.code in ("store_unavailable", "outcome_unknown")
+
+
+def _merged(group: Sequence[Work], keeping: Keeping) -> list[Work]:
+    """Requests of several callers become those of one, in their order, as far as they follow one another."""
+    if len(group) == 1 or any(work.requests is None for work in group):
+        return list(group)
+    requests: list[Request] = [each for work in group for each in work.requests or ()]
+    together = Dice(group[0].dice.random if group[0].dice is not None else host_random)
+    return [Work(make=lambda session: apply(session, requests, together, keeping), requests=requests, dice=together)]
+
+
+def _spread(group: Sequence[Work], results: list[Any]) -> list[Outcome]:
+    if len(results) == len(group):
+        return [(result, None) for result in results]
+    replies = iter(results[0])
+    return [([next(replies) for _ in work.requests or ()], None) for work in group]

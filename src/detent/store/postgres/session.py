@@ -1,0 +1,236 @@
+"""What the planning is told inside a transaction: the facts, read before they are needed.
+
+The planning asks for facts one at a time and does not wait. So those that a request is sure to need are read
+beforehand, all in one go; whatever else it asks for is read then, and it plans again. It can: it is pure.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from detent.kernel import Event, Job, Receipt
+from detent.lifecycle import Lifecycle, Policy
+from detent.store.postgres.definitions import Definitions
+from detent.store.postgres.script import Script, ask
+from detent.store.postgres.statements import SQL
+from detent.store.postgres.values import texts
+from detent.store.postgres.watermarks import Watermarks
+from detent.store.request import Kept, Key, Request, Scope, scope_of
+from detent.store.rows import Row, claimed_of, job_of
+
+Name = TypeVar("Name")
+Fact = TypeVar("Fact")
+
+
+class Missing(Exception):
+    """A fact that was not read yet."""
+
+    def __init__(self, what: str, key: Any) -> None:
+        super().__init__(what, key)
+        self.what = what
+        self.key = key
+
+
+class Known(NamedTuple):
+    """A job and the number that the store has given it."""
+
+    job: Job
+    number: int
+
+
+class Session:
+    """The facts of one transaction. `clock`: the moment, if it is not the store's own to say."""
+
+    def __init__(
+        self, definitions: Definitions, clock: int | None = None, watermarks: Watermarks | None = None
+    ) -> None:
+        self.definitions = definitions
+        self.watermarks = watermarks or Watermarks()
+        self.clock = clock
+        self.now = 0 if clock is None else clock
+        self.transaction: str | None = None
+        self.events: list[tuple[Key, Event]] = []  # one of each plan that was written
+        self.locked: set[Key] = set()  # those that somebody else is moving
+        self.written: dict[Key, Job] = {}
+        self.at_commit: list[Callable[[], object]] = []
+        self._jobs: dict[Key, Job | None] = {}
+        self._live: dict[tuple[str, str, str], Job | None] = {}
+        self._kept: dict[Scope, Kept | None] = {}
+        self._room: dict[Key, int | None] = {}
+        self._numbers: dict[Key, int] = {}
+
+    # -- facts, as the planning asks for them
+
+    def job(self, tenant: str, job_id: str) -> Job | None:
+        return self._fact("job", self._jobs, (tenant, job_id))
+
+    def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
+        return self._fact("live", self._live, (tenant, kind, dedupe_key))
+
+    def kept(self, scope: Scope) -> Kept | None:
+        return self._fact("kept", self._kept, scope)
+
+    def room(self, tenant: str, queue: str) -> int | None:
+        return self._fact("room", self._room, (tenant, queue))
+
+    def lifecycle(self, name: str, version: int) -> Lifecycle:
+        known = self.definitions.named(name, version)
+        if known is None:
+            raise Missing("lifecycle", (name, version))
+        return known
+
+    # -- reading them
+
+    def gather(self, requests: Sequence[Request]) -> Script[None]:
+        """What these are sure to need."""
+        yield from self.lock(dict.fromkeys([(each.tenant, each.job_id) for each in requests if not each.is_fresh]))
+        yield from self.look_at_clock()
+        scopes = [_scope(each) for each in requests if each.command.request_id is not None]
+        if scopes:
+            yield from self._fetch_kept(scopes)
+
+    def fetch(self, missing: Missing) -> Script[None]:
+        """What was asked for and not there."""
+        key = missing.key
+        if missing.what == "job":
+            yield from self.lock([key])
+        elif missing.what == "live":
+            yield from self._fetch_live(key)
+        elif missing.what == "kept":
+            yield from self._fetch_kept([key])
+        elif missing.what == "room":
+            yield from self._fetch_room(key)
+        else:
+            yield from self.definitions.number(*key)
+
+    def lock(self, keys: Iterable[Key]) -> Script[None]:
+        """Jobs that are to be moved. One that is not there, has ended or is being moved is looked at once more."""
+        wanted = [key for key in keys if key not in self._jobs]
+        if not wanted:
+            return
+        yield from self.jobs_of((yield ask(SQL["lock_by_ids"], _keys(wanted))))
+        others = [key for key in wanted if key not in self._jobs]
+        if others:
+            jobs = yield from self.jobs_of((yield ask(SQL["by_ids"], _keys(others))))
+            self.locked |= {(job.spec.tenant, job.id) for job in jobs if not job.is_ended}
+            self._jobs.update(dict.fromkeys([key for key in others if key not in self._jobs]))
+
+    def get(self, tenant: str, job_ids: Sequence[str]) -> Script[list[Job | None]]:
+        """Jobs as they are, for whoever only reads."""
+        keys = [(tenant, job_id) for job_id in job_ids]
+        jobs = yield from self.jobs_of((yield ask(SQL["by_ids"], _keys(list(dict.fromkeys(keys))))))
+        found = {(job.spec.tenant, job.id): job for job in jobs}
+        return [found.get(key) for key in keys]
+
+    def look_at_clock(self) -> Script[None]:
+        if not self.now:
+            self.at(*(yield ask(SQL["moment"], {}))[0])
+
+    def jobs_of(self, rows: Sequence[Row]) -> Script[list[Job]]:
+        """Rows of the shared columns as records; a moment may stand behind these."""
+        policies: dict[int, Policy] = {}
+        jobs = []
+        for row in rows:
+            lifecycle = yield from self.definitions.of_number(row[3])
+            if row[4] not in policies:
+                policies[row[4]] = yield from self.definitions.policy(row[4])
+            job = job_of(row[:58], lifecycle, policies[row[4]])
+            jobs.append(job)
+            key = job.spec.tenant, job.id
+            self._jobs[key], self._numbers[key] = job, row[0]
+            if len(row) > 58:
+                self.at(row[58])
+        return jobs
+
+    def lifecycles(self) -> Script[list[Lifecycle]]:
+        return (yield from self.definitions.known())
+
+    def lifecycle_number(self, name: str, version: int) -> Script[int]:
+        return (yield from self.definitions.number(name, version))
+
+    def policy_number(self, policy: Policy) -> Script[int]:
+        return (yield from self.definitions.policy_number(policy))
+
+    # -- what happens in the transaction
+
+    def at(self, moment: int) -> None:
+        """The store's clock was read. It decides by the last reading, after every lock was taken."""
+        if self.clock is None:
+            self.now = max(self.now, moment)
+
+    def recall(self, key: Key, known: Known) -> None:
+        """A record as it is remembered, which the write will compare."""
+        self._jobs[key], self._numbers[key] = known
+
+    def number(self, key: Key) -> int:
+        return self._numbers[key]
+
+    def numbered(self, numbers: Iterable[tuple[Key, int]]) -> None:
+        self._numbers.update(numbers)
+
+    def wrote(self, event: tuple[Key, Event] | None, jobs: dict[Key, Job]) -> None:
+        """A plan is about to be written: those that come after it in the transaction see what it leaves."""
+        self.events += [] if event is None else [event]
+        self.written.update(jobs)
+        for key, job in jobs.items():
+            self._jobs[key] = job
+        for facts in (self._live, self._kept, self._room):
+            facts.clear()
+
+    def heard(self, transaction: str, now: int) -> None:
+        self.transaction = transaction
+        self.at(now)
+
+    def committed(self) -> None:
+        """What can only be known now."""
+        for each in self.at_commit:
+            each()
+        if self.watermarks.is_used:
+            for key, job in self.written.items():
+                if job.order_at is not None:
+                    spec = job.spec
+                    lane = spec.queue, spec.kind, spec.adapter_id or ""
+                    self.watermarks.came(spec.tenant, lane, (job.order_at, self._numbers[key]))
+
+    def remembered(self) -> list[tuple[Key, Known]]:
+        """What was written, for the next time."""
+        return [(key, Known(job, self._numbers[key])) for key, job in self.written.items()]
+
+    def _fact(self, what: str, facts: dict[Name, Fact], key: Name) -> Fact:
+        if key not in facts:
+            raise Missing(what, key)
+        return facts[key]
+
+    def _fetch_live(self, key: tuple[str, str, str]) -> Script[None]:
+        names = ("tenants", "kinds", "dedupe_keys")
+        rows = yield ask(SQL["by_dedupe_keys"], {name: texts([part]) for name, part in zip(names, key, strict=True)})
+        jobs = yield from self.jobs_of(rows)
+        self._live[key] = jobs[0] if jobs else None
+
+    def _fetch_kept(self, scopes: Sequence[Scope]) -> Script[None]:
+        yield from self.look_at_clock()
+        names = ("tenants", "verbs", "job_ids", "request_ids")
+        columns = zip(*scopes, strict=True)
+        values = {name: texts(column) for name, column in zip(names, columns, strict=True)}
+        self._kept.update(dict.fromkeys(scopes))
+        for place, digest, job_id, rev, claimed in (yield ask(SQL["receipts"], {**values, "now": self.now})):
+            scope = scopes[place - 1]
+            receipt = Receipt(scope.request_id, digest, job_id, rev)
+            self._kept[scope] = Kept(scope, receipt, claimed_of(claimed))
+
+    def _fetch_room(self, key: Key) -> Script[None]:
+        """Counted after the limit was locked, by a statement of its own: so it sees what others have just left."""
+        tenant, queue = key
+        limits = yield ask(SQL["depth_max"], {"tenants": texts([tenant]), "queues": texts([queue])})
+        self._room[key] = None
+        if limits:
+            limit: int = limits[0][2]
+            ((waiting,),) = yield ask(SQL["depth"], {"tenant": tenant, "queue": queue, "depth_max": limit})
+            self._room[key] = limit - waiting
+
+
+def _scope(request: Request) -> Scope:
+    return scope_of(request.tenant, request.job_id, request.command.verb, request.command.request_id or "")
+
+
+def _keys(keys: Sequence[Key]) -> dict[str, str]:
+    return {"tenants": texts([tenant for tenant, _ in keys]), "ids": texts([job_id for _, job_id in keys])}

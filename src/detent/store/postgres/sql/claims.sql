@@ -1,0 +1,97 @@
+-- Finding what can be claimed.
+
+-- name: kinds
+-- The kinds that wait in a queue, each found by one step into the index, however many jobs wait.
+with recursive waiting (kind) as (
+    (
+        select kind from detent_records where tenant = :tenant::text and queue = :queue::text and claim_at is not null
+        order by kind limit 1
+    )
+    union all
+    select (
+        select r.kind from detent_records r
+        where r.tenant = :tenant::text and r.queue = :queue::text and r.kind > waiting.kind and r.claim_at is not null
+        order by r.kind limit 1
+    )
+    from waiting where waiting.kind is not null
+)
+select kind from waiting where kind is not null
+
+-- name: adapters
+-- The adapters that jobs of a kind in a queue wait for, found likewise.
+with recursive waiting (adapter) as (
+    (
+        select adapter from detent_records
+        where tenant = :tenant::text and queue = :queue::text and kind = :kind::text and claim_at is not null
+        order by adapter limit 1
+    )
+    union all
+    select (
+        select r.adapter from detent_records r
+        where r.tenant = :tenant::text and r.queue = :queue::text and r.kind = :kind::text
+            and r.adapter > waiting.adapter and r.claim_at is not null
+        order by r.adapter limit 1
+    )
+    from waiting where waiting.adapter is not null
+)
+select adapter from waiting where adapter is not null
+
+-- name: lane
+-- The first jobs of each kind and adapter in each queue that are due, after a place in the order, up to the present:
+-- locked, for whoever asked first. What somebody else has locked is passed over.
+{live_columns}, c.moment
+from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
+cross join unnest(
+    :queues::text[], :kinds::text[], :adapters::text[], :orders::bigint[], :jobs::bigint[]
+) as l (queue, kind, adapter, order_at, job)
+cross join lateral (
+    select * from detent_records i
+    where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+        and i.claim_at is not null and i.claim_at <= c.moment
+        and i.order_at <= c.moment and (i.order_at, i.job) > (l.order_at, l.job)
+    order by i.order_at, i.job
+    limit :limit::bigint
+    for update skip locked
+) r
+join detent_jobs j on j.job = r.job
+order by r.order_at, r.job
+
+-- name: patient_lane
+-- Beyond the present only those can be due that let others go first.
+{live_columns}, c.moment
+from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
+cross join unnest(
+    :queues::text[], :kinds::text[], :adapters::text[], :orders::bigint[], :jobs::bigint[]
+) as l (queue, kind, adapter, order_at, job)
+cross join lateral (
+    select * from detent_records i
+    where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+        and i.claim_at is not null and i.claim_at <= c.moment
+        and i.order_at > c.moment and i.order_at > i.claim_at and (i.order_at, i.job) > (l.order_at, l.job)
+    order by i.order_at, i.job
+    limit :limit::bigint
+    for update skip locked
+) r
+join detent_jobs j on j.job = r.job
+order by r.order_at, r.job
+
+-- name: depth_max
+-- The limits of these queues, if they have any. Locked: of those who fill a limited queue at the same time, each sees
+-- what the one before has left, if it counts after this.
+select q.tenant, q.name, q.depth_max
+from unnest(:tenants::text[], :queues::text[]) as k (tenant, name)
+join detent_queues q on q.tenant = k.tenant and q.name = k.name
+where q.depth_max is not null
+for update of q
+
+-- name: depth
+-- How many jobs wait in a queue, counted no further than to its limit.
+select count(*) from (
+    select 1 from detent_records
+    where tenant = :tenant::text and queue = :queue::text and claim_at is not null
+    limit :depth_max::bigint
+) w
+
+-- name: limit_queue
+insert into detent_queues (tenant, name, depth_max) values (:tenant::text, :queue::text, :depth_max::bigint)
+on conflict (tenant, name) do update set depth_max = excluded.depth_max

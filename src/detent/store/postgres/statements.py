@@ -1,0 +1,59 @@
+"""Every statement of the PostgreSQL store, by name, from the .sql files beside this.
+
+In the files a value is `:name` with its type after it: `:ids::text[]`. All values travel as text (`values.py`).
+"""
+
+import re
+from functools import cache
+from typing import Final, NamedTuple
+
+from detent.store.blocks import blocks
+
+_FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql")
+# Parts of others, in this order: what is made of another stands before it.
+_SHARED: Final[tuple[str, ...]] = ("columns", "live_columns", "spec_columns", "event_columns", "event_fields")
+_VALUE: Final = re.compile(r"(?<!:):([a-z][a-z0-9_]*)")
+
+
+class Statement(NamedTuple):
+    """As PostgreSQL takes it, and the names of its values in their order."""
+
+    sql: str
+    names: tuple[str, ...]
+
+
+def _read() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for file in _FILES:
+        found |= blocks("detent.store.postgres.sql", file)
+    parts = {name: found[name] for name in _SHARED if name in found}
+    return {name: _filled(block, parts) for name, block in found.items()}
+
+
+def _filled(block: str, parts: dict[str, str]) -> str:
+    for name, part in parts.items():
+        block = block.replace("{" + name + "}", part)
+    return block
+
+
+SQL: Final = _read()
+
+
+@cache
+def compiled(sql: str) -> Statement:
+    """Names become numbers. Each value is text first, whatever the driver makes of it, and then what the block says."""
+    names: list[str] = []
+
+    def numbered(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}::text"
+
+    return Statement(_VALUE.sub(numbered, sql), tuple(names))
+
+
+@cache
+def with_filters(name: str, filters: tuple[str, ...], order: str = "asc") -> str:
+    filled = SQL[name].replace("{filters}", " ".join(SQL[f"filter_{each}"] for each in filters))
+    return filled.replace("{order}", order)

@@ -1,0 +1,70 @@
+"""Where claims begin to look, while the beginning of a queue is a field of rubble.
+
+A claimed job leaves a dead entry in the index. As a rule the next claim clears it away. But while anybody's transaction
+stays open, for a minute or an hour, nothing can be cleared, and each claim would walk over every job that was claimed
+since: ten times slower within a minute. So after a claim that took long the next ones begin where it ended, and only
+now and then one looks from the very start again, as often as a tenth of the time allows.
+
+What comes into the queue before that place meanwhile waits for that look; what this client itself puts there does not.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from msgspec import Struct
+
+from detent.store.request import ClaimRequest
+from detent.store.waiting import now_s
+
+Lane = tuple[str, str, str]  # queue, kind, adapter
+Place = tuple[int, int]  # order_at and the number of the job
+FIRST: Final[Place] = (-(2**63), 0)
+SLOW_S: Final = 0.02
+SLOW_ROW_S: Final = 0.0002
+REST: Final = 10.0  # so many times the length of a look from the start passes until the next
+
+
+class Watermark(Struct):
+    places: dict[Lane, Place]
+    until: float
+
+
+class Watermarks:
+    """One for all connections of a store."""
+
+    def __init__(self, clock: Callable[[], float] = now_s) -> None:
+        self._marks: dict[object, Watermark] = {}
+        self._clock = clock
+
+    def start(self, request: ClaimRequest) -> dict[Lane, Place] | None:
+        """Where to begin in each lane; None: from the very start."""
+        mark = self._marks.get(_key(request)) if self._marks else None
+        return dict(mark.places) if mark is not None and self._clock() < mark.until else None
+
+    def looked(self, request: ClaimRequest, places: dict[Lane, Place], took_s: float, rows: int) -> None:
+        """From the start, and how far it came. If that was quick, there is no need of a mark."""
+        key = _key(request)
+        if took_s < SLOW_S + SLOW_ROW_S * rows:
+            self._marks.pop(key, None)
+        else:
+            self._marks[key] = Watermark(places, self._clock() + REST * took_s)
+
+    def went_on(self, request: ClaimRequest, places: dict[Lane, Place]) -> None:
+        """From the mark."""
+        mark = self._marks.get(_key(request))
+        if mark is not None:
+            mark.places = places
+
+    def came(self, tenant: str, lane: Lane, place: Place) -> None:
+        """A job was put into a queue: whoever would begin behind it does not."""
+        for key, mark in tuple(self._marks.items()):
+            if isinstance(key, tuple) and key[0] == tenant and place < mark.places.get(lane, FIRST):
+                self._marks.pop(key, None)
+
+    @property
+    def is_used(self) -> bool:
+        return bool(self._marks)
+
+
+def _key(request: ClaimRequest) -> object:
+    return request.tenant, request.queues, request.kinds, request.adapters

@@ -1,0 +1,141 @@
+"""Writing a plan: rounds of one statement each. Nearly every plan has one round.
+
+A statement can change a row once. So what becomes of one job in one plan is spread over rounds: its first move in the
+first, its second in the next.
+"""
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from detent.kernel import Change, Event, Job, Note
+from detent.kernel.clock import micros
+from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
+from detent.store.planning import Plan
+from detent.store.postgres.round import Round
+from detent.store.postgres.script import Script
+from detent.store.postgres.session import Session
+from detent.store.request import Kept, Key
+from detent.store.rows import ENCODERS, Row, job_row, note_row, text
+
+
+class Batch:
+    """The rows of a plan, round by round."""
+
+    def __init__(self, session: Session, keeping: Keeping) -> None:
+        self._session = session
+        self._keeping = keeping
+        self._rounds: list[Round] = []
+        self._next: dict[Key, int] = {}  # in which round a job can be changed again
+        self._begun: set[Key] = set()
+        self.jobs: dict[Key, Job] = {}  # as they are when all is written
+
+    def add(self, change: Change, job: Job) -> Script[None]:
+        """Ask for nothing but the numbers of definitions that are not known yet."""
+        spec, values = job.spec, self._encoded(change)
+        key = spec.tenant, spec.id
+        if change.before.rev == 0:
+            yield from self._begin(change, key, values)
+        else:
+            for event in change.events:
+                self._move(event, key, change, values if event is change.events[-1] else {})
+            if values and not change.events:
+                self._round(key).say(key, values)
+        self.jobs[key] = job
+        for spawned in change.spawned:
+            yield from self.add(spawned, spawned.job)
+
+    def rest(self, notes: Sequence[Note], kept: Sequence[Kept]) -> None:
+        """Notes and receipts, with the last of the moves; notes on new jobs need their numbers first."""
+        if not notes and not kept and self._rounds:
+            return
+        is_after = not self._rounds or any((note.tenant, note.job_id) in self._begun for note in notes)
+        last = self._at(len(self._rounds)) if is_after else self._rounds[-1]
+        last.notes_max = self._keeping.notes_max
+        last.notes = [((note.tenant, note.job_id), self._note(note)) for note in notes]
+        last.receipts = [self._receipt(each) for each in kept]
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether one statement says it all."""
+        return len(self._rounds) == 1
+
+    @property
+    def first_event(self) -> tuple[Key, Event] | None:
+        """By which it can be told, later, whether this was written."""
+        return self._rounds[0].first_event if self._rounds else None
+
+    def flush(self, *, reckoned: int | None = None) -> Script[None]:
+        """`reckoned`: the moment it was decided at, if that was not read from the store."""
+        for each in self._rounds:
+            yield from each.write(self._session, reckoned=reckoned)
+
+    def _begin(self, change: Change, key: Key, values: dict[str, Any]) -> Script[None]:
+        first, spec = change.events[0], change.before.spec
+        lifecycle = yield from self._session.lifecycle_number(spec.lifecycle, spec.lifecycle_version)
+        policy = yield from self._session.policy_number(spec.policy)
+        columns = first.changes if len(change.events) > 1 else {**first.changes, **values}
+        self._begun.add(key)
+        self._next[key] = 1
+        self._at(0).begin(key, first, job_row(spec, lifecycle, policy), columns)
+        for event in change.events[1:]:
+            self._move(event, key, change, values if event is change.events[-1] else {})
+
+    def _move(self, event: Event, key: Key, change: Change, values: dict[str, Any]) -> None:
+        payload = None if event.payload is None else text(event.payload)
+        place = self._round(key)
+        if payload is not None and event.verb in VERBOSE_VERBS:
+            place.details.append((key, (event.rev, payload, self._until(self._keeping.verbose_s))))
+            payload = None
+        columns = {**event.changes, **values} if values else event.changes
+        if columns.get("phase") != "ended":
+            place.move(key, event, columns, payload, needs_lease=change.needs_lease)
+            return
+        spec = change.before.spec
+        lifecycle = self._session.lifecycle(spec.lifecycle, spec.lifecycle_version)
+        outcome = lifecycle.by_name[event.to_state].outcome
+        place.end(key, event, {**columns, "outcome": outcome}, payload, needs_lease=change.needs_lease)
+
+    def _round(self, key: Key) -> Round:
+        """The first in which nothing else happens to the job."""
+        number = self._next.get(key, 0)
+        self._next[key] = number + 1
+        return self._at(number)
+
+    def _at(self, number: int) -> Round:
+        while len(self._rounds) <= number:
+            self._rounds.append(Round())
+        return self._rounds[number]
+
+    def _encoded(self, change: Change) -> dict[str, Any]:
+        return {name: ENCODERS[name](value) for name, value in change.values.items()} if change.values else {}
+
+    def _note(self, note: Note) -> Row:
+        expires_at = self._until(self._keeping.verbose_s) if note.kind in VERBOSE_NOTES else None
+        row = note_row(note, 0, expires_at)
+        return (row[0], *row[2:])
+
+    def _receipt(self, kept: Kept) -> Row:
+        receipt, claimed = kept.receipt, None if kept.claimed is None else text(kept.claimed)
+        expires_at = self._until(self._keeping.receipts_s)
+        tenant, verb, job_id, request_id = kept.scope
+        return (request_id, tenant, verb, job_id, receipt.digest, receipt.job_id, receipt.rev, claimed, expires_at)
+
+    def _until(self, kept_s: float) -> int:
+        return self._session.now + micros(kept_s)
+
+
+def batch_of(session: Session, plans: Sequence[Plan], keeping: Keeping) -> Script[Batch]:
+    batch = Batch(session, keeping)
+    for change, job in chain.from_iterable(plan.changes for plan in plans):
+        yield from batch.add(change, job)
+    batch.rest([note for plan in plans for note in plan.notes], [kept for plan in plans for kept in plan.kept])
+    return batch
+
+
+def write(session: Session, plan: Plan, keeping: Keeping) -> Script[None]:
+    """Inside a transaction."""
+    if plan.changes or plan.notes or plan.kept:
+        batch = yield from batch_of(session, [plan], keeping)
+        session.wrote(batch.first_event, batch.jobs)
+        yield from batch.flush()
