@@ -63,7 +63,8 @@ def measure(
     live = live_alone if batch == 1 else live_together
     taken = []
     for _ in range(pairs + 1):
-        taken.append((_often(lambda: _raw(raw, batch), batch), _often(lambda: live(client, batch), batch)))
+        theirs = _each(lambda times: _raw(raw, batch, times), batch)
+        taken.append((theirs, _each(lambda times: live(client, batch, times), batch)))
         on_pair()
     return _figures(taken[1:], batch)  # the first pair warms up
 
@@ -78,29 +79,33 @@ def on_sqlite(folder: Path, batch: int, synchronous: Synchronous = "full") -> It
         yield raw, client
 
 
-def live_together(client: SyncClient, batch: int) -> Taken:
-    """So many full lives, in one call for each verb."""
+def live_together(client: SyncClient, batch: int, times: int = 1) -> Taken:
+    """So many full lives, in one call for each verb; several times, one verb after the other."""
     began = perf_counter()
-    client.enqueue_many([{"kind": KIND, "payload": {}} for _ in range(batch)])
+    for _ in range(times):
+        client.enqueue_many([{"kind": KIND, "payload": {}} for _ in range(batch)])
     enqueued = perf_counter()
-    jobs = client.claim(worker=WORKER, kinds=[KIND], limit=batch)
+    claims = [client.claim(worker=WORKER, kinds=[KIND], limit=batch) for _ in range(times)]
     claimed = perf_counter()
-    fences = [{"job_id": job.id, "worker": WORKER, "attempt": job.attempt} for job in jobs]
-    client.start_many(fences)
-    client.complete_many(fences)
+    for jobs in claims:
+        fences = [{"job_id": job.id, "worker": WORKER, "attempt": job.attempt} for job in jobs]
+        client.start_many(fences)
+        client.complete_many(fences)
     return enqueued - began, claimed - enqueued, perf_counter() - began
 
 
-def live_alone(client: SyncClient, batch: int = 1) -> Taken:
-    """One full life, by the verbs for a single job."""
+def live_alone(client: SyncClient, batch: int = 1, times: int = 1) -> Taken:
+    """Full lives, by the verbs for a single job."""
     assert batch == 1, "of several, use live_together"
     began = perf_counter()
-    client.enqueue(KIND, {})
+    for _ in range(times):
+        client.enqueue(KIND, {})
     enqueued = perf_counter()
-    (job,) = client.claim(worker=WORKER, kinds=[KIND])
+    claims = [client.claim(worker=WORKER, kinds=[KIND]) for _ in range(times)]
     claimed = perf_counter()
-    client.start(job.id, worker=WORKER, attempt=job.attempt)
-    client.complete(job.id, worker=WORKER, attempt=job.attempt)
+    for (job,) in claims:
+        client.start(job.id, worker=WORKER, attempt=job.attempt)
+        client.complete(job.id, worker=WORKER, attempt=job.attempt)
     return enqueued - began, claimed - enqueued, perf_counter() - began
 
 
@@ -108,21 +113,22 @@ def address(path: Path) -> str:
     return f"sqlite:///{quote(str(path.resolve()))}"
 
 
-def _raw(raw: Raw, batch: int) -> Taken:
+def _raw(raw: Raw, batch: int, times: int) -> Taken:
     began = perf_counter()
-    raw.enqueue(batch)
+    for _ in range(times):
+        raw.enqueue(batch)
     enqueued = perf_counter()
-    numbers = raw.claim(batch)
+    claims = [raw.claim(batch) for _ in range(times)]
     claimed = perf_counter()
-    raw.complete(numbers, raw.start(numbers))
+    for numbers in claims:
+        raw.complete(numbers, raw.start(numbers))
     return enqueued - began, claimed - enqueued, perf_counter() - began
 
 
-def _often(live: Callable[[], Taken], batch: int) -> Taken:
+def _each(live: Callable[[int], Taken], batch: int) -> Taken:
     """Seconds per job: the mean of one measurement."""
     times = max(1, min(BATCHES_MAX, JOBS // batch))
-    taken = [live() for _ in range(times)]
-    enqueues, claims, lives = (sum(each) / (times * batch) for each in zip(*taken, strict=True))
+    enqueues, claims, lives = (seconds / (times * batch) for seconds in live(times))
     return enqueues, claims, lives
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 from psycopg import conninfo
 
 CONNECT_S: Final = 10
-LOCK_MS: Final = 1_000  # for a row that somebody else has just locked; then it is asked again, without waiting in line
+LOCK_MS: Final = 250  # for what somebody else has just locked; then others go first, and it is asked again
 IDLE_MS: Final = 60_000  # a transaction of ours that lies open for so long has lost its program
 # Statements here lead from a few rows to others by an index, whatever the statistics say. A plan that was made while
 # the tables were empty, or just loaded, must not turn into a walk over all of them.

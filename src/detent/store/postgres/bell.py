@@ -1,8 +1,9 @@
 """Wake-ups. Who has written rings, soon after and at most so often; who waits is woken by it, or by its own patience.
 
 A notification inside a transaction makes all commits of the database queue for one lock. So it is a statement of its
-own, after the commit, sent by a thread of its own and shared by everything that was written meanwhile. Nothing depends
-on it: it may be lost, or never be heard, as behind a pooler; whoever waits looks by itself from time to time.
+own, after the commit, sent by a thread of its own and shared by everything that was written meanwhile. Its commit need
+not reach the disk. Nothing depends on it: it may be lost, or never be heard, as behind a pooler; whoever waits looks by
+itself from time to time.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from detent.store.postgres.address import Address
 from detent.store.waiting import is_blocking
 
 CHANNEL: Final = "detent"
+RING: Final = f"select set_config('synchronous_commit', 'off', true), pg_notify('{CHANNEL}', '')"
 RING_S: Final = 0.02  # between two rings of one client
 HEARD_S: Final = 0.5  # between looks at whether it is still wanted
 RETRY_S: Final = 1.0
@@ -26,16 +28,20 @@ class Ringer:
 
     def __init__(self, ring: Callable[[], object]) -> None:
         self._ring = ring
+        self._is_owed = False
+        self._is_idle = True
         self._wanted = threading.Event()
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
     def written(self) -> None:
-        """Something was committed: the thread begins with the first of it."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="detent-ringer", daemon=True)
-            self._thread.start()
-        self._wanted.set()
+        """Something was committed: the thread begins with the first of it. While it is busy, a word is enough."""
+        self._is_owed = True
+        if self._is_idle:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="detent-ringer", daemon=True)
+                self._thread.start()
+            self._wanted.set()
 
     def close(self) -> None:
         self._closed.set()
@@ -45,10 +51,14 @@ class Ringer:
 
     def _run(self) -> None:
         while True:
-            self._wanted.wait()
+            self._is_idle = True
+            if not self._is_owed:  # asked after the word was given: whoever writes now sees that it has to wake us
+                self._wanted.wait()
+            self._is_idle = False
+            self._wanted.clear()
             if self._closed.is_set():
                 return
-            self._wanted.clear()
+            self._is_owed = False
             self._ring()
             self._closed.wait(RING_S)
 

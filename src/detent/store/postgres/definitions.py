@@ -30,6 +30,16 @@ class Definitions:
         self._policy_numbers: dict[bytes, int] = {}
         self._last_policy: tuple[Policy, int] | None = None  # most jobs in a row are of one type
 
+    def copy(self) -> "Definitions":
+        """For a transaction of somebody else's, of which nobody knows here whether it will be rolled back."""
+        copied = Definitions()
+        copied._numbers, copied._lifecycles = self._numbers.copy(), self._lifecycles.copy()
+        copied._policies, copied._policy_numbers = self._policies.copy(), self._policy_numbers.copy()
+        return copied
+
+    def has(self, policy: Policy) -> bool:
+        return encode(policy) in self._policy_numbers
+
     def register(self, lifecycles: tuple[Lifecycle, ...]) -> Script[list[Lifecycle]]:
         yield ask(SQL["lock_lifecycles"], {})
         yield from self._refresh()

@@ -33,6 +33,8 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     "XX": ("store_corrupt", "it is damaged; keep a copy and restore a backup"),
     "58": ("store_io", "the operating system failed; read the job to see whether the call took effect"),
 }
+# Shutting down, crashed, starting up; idle for too long, in a transaction or not; no connection left.
+_LOST_STATES: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "53300"})
 # Told by the server, of a transaction that did not happen: it can be asked for once more.
 _AGAIN: Final = frozenset({"40001", "40P01", "23505", "DT001"})
 
@@ -49,13 +51,16 @@ def store_error(where: str, error: BaseException) -> StoreError:
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether the connection is gone, so that nobody can say whether the last of it was done."""
-    if isinstance(error, OSError):
-        return True
+    """Whether the connection is gone or could not be had, so that nobody can say whether the last of it was done."""
     state = getattr(error, "sqlstate", None)
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return state is None or state[:2] == "08" or state in ("57P01", "57P02", "57P03")
-    return False
+    if state is None:
+        return isinstance(error, OSError | psycopg.OperationalError | psycopg.InterfaceError)
+    return state[:2] == "08" or state in _LOST_STATES
+
+
+def is_locked(error: BaseException) -> bool:
+    """Whether somebody's transaction kept a lock for too long."""
+    return getattr(error, "sqlstate", None) == "55P03"
 
 
 def is_again(error: BaseException) -> bool:

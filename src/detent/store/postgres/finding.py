@@ -2,22 +2,24 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from detent.kernel import Job
 from detent.store import asked
-from detent.store.postgres.reading import counted, found
+from detent.store.postgres.reading import counted, found, walked_max
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.session import Session
 from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import numbers, texts
 from detent.store.query import NUMBER_MAX, Counts, JobQuery, Page, Story, number_of
 
-WALKED_MAX: Final = 5_000  # jobs that are walked over before an index is asked
-
 
 def find(session: Session, query: JobQuery, limit: int, cursor: str | None) -> Script[Page[Job]]:
-    values = asked.given(query) | {"before": number_of(cursor, NUMBER_MAX), "limit": limit, "walked_max": WALKED_MAX}
+    values = asked.given(query) | {
+        "before": number_of(cursor, NUMBER_MAX),
+        "limit": limit,
+        "walked_max": walked_max(limit),
+    }
     records = yield from _records(session, query)
     jobs = yield from _numbered(session, found(records, _filters(query)), values)
     return asked.page([job for _, job in jobs], [number for number, _ in jobs], limit)

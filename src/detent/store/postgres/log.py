@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from detent.store.asked import event_filters, given, leading
 from detent.store.postgres.cursor import Place, place_of, present_of
-from detent.store.postgres.reading import page_of_events
+from detent.store.postgres.reading import beyond, page_of_events, walked_max
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.session import Session
 from detent.store.postgres.statements import SQL
@@ -19,7 +19,7 @@ from detent.store.postgres.values import numbers
 from detent.store.query import LOOK_BACK_MAX, Entry, EventQuery, Page
 from detent.store.rows import Row, event_of
 
-NEAR: Final = 5_000  # events that are walked along, or counted, without a second thought
+COUNTED_MAX: Final = 10_000  # events among which missing numbers are counted
 _HEAD: Final = 4  # columns before those of the event
 
 
@@ -77,7 +77,7 @@ def end_of_log(session: Session, cursor: str | None = None) -> Script[str]:
 def is_beyond(session: Session, cursor: str) -> Script[bool]:
     """Whether there is anything, of whichever tenant, that was not seen at this place."""
     place = place_of(cursor)
-    ((found,),) = yield ask(SQL["is_beyond"], {"after": place.seq, **_late(place)})
+    ((found,),) = yield ask(beyond(), {"after": place.seq, **_late(place)})
     return bool(found)
 
 
@@ -96,7 +96,8 @@ def _read(query: EventQuery, place: Place, limit: int, floor: int | None = None)
 
 
 def _ask(sql: str, place: Place, limit: int, values: dict[str, Any]) -> Script[Reading]:
-    rows = yield ask(sql, {**values, **_late(place), "known": place.seq, "near": NEAR, "limit": limit})
+    bounds = {"limit": limit, "walked_max": walked_max(limit), "counted_max": COUNTED_MAX}
+    rows = yield ask(sql, {**values, **_late(place), **bounds, "known": place.seq})
     return Reading(place, rows, limit)
 
 

@@ -53,11 +53,13 @@ class Attempt:
 
 
 def happened(attempt: Attempt, session: Session) -> Script[bool]:
-    """By its number, if that is known; else by an event that nobody else would have written just so."""
-    if attempt.transaction is not None:
-        return (yield from _by_number(attempt.transaction))
-    assert attempt.event is not None, "a statement of its own writes events"
-    return (yield from _by_event(*attempt.event, session))
+    """By an event that nobody else would have written just so, once the transaction is over.
+
+    Its number alone does not say: what a crash made the server forget it gives to others again.
+    """
+    if attempt.transaction is not None and not (yield from _by_number(attempt.transaction)):
+        return False
+    return attempt.event is None or (yield from _by_event(*attempt.event, session))
 
 
 def _by_number(transaction: str) -> Script[bool]:

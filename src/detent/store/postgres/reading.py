@@ -12,6 +12,11 @@ _BEYOND: Final = {"asc": ">=", "desc": "<="}
 Names = tuple[str, ...]
 
 
+def walked_max(limit: int) -> int:
+    """How many rows are walked over for a page before an index is asked."""
+    return 1_000 + 4 * limit
+
+
 @cache
 def found(records: str, asked: tuple[Names, ...]) -> str:
     """Jobs for which one of these sets of filters holds. `records`: where to look for them."""
@@ -32,8 +37,14 @@ def counted(records: str, asked: tuple[Names, ...], by: Names) -> str:
 def page_of_events(name: str, filters: Names, order: str, *, has_late: bool) -> str:
     """Those that this statement leads to, with what may have come late since."""
     late = {part: SQL[part] if has_late else "" for part in ("late_events", "or_late")}
-    asked = _filled(_filled(SQL[name], **late), filters=_filters("filter", filters))
+    asked = _filled(SQL[name], **late, is_late=SQL["is_late"], filters=_filters("filter", filters))
     return _filled(SQL["page_of_events"], present=SQL["present"], asked=asked, order=order, beyond=_BEYOND[order])
+
+
+@cache
+def beyond() -> str:
+    """Whether anything is."""
+    return _filled(SQL["is_beyond"], is_late=SQL["is_late"])
 
 
 def _for_jobs(name: str, records: str, names: Names) -> str:

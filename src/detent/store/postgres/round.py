@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from detent.store.postgres.session import Session
 
 TOLERANCE_US: Final = 250_000  # between the moment that was reckoned and the store's own
+_ALWAYS: Final = frozenset(BEGUN)
 _DEFAULTS: Final = dict.fromkeys(("attempt", "failures", "crashes", "interruptions", "retries"), 0)
 Steps = dict[Names, list[tuple[Key, Row]]]
 Filled = tuple[str, Names, list[Row]]  # a block, the columns of the record that it sets, and its rows
@@ -58,7 +59,9 @@ class Round:
         values: dict[str, Any] = {"clock": session.clock, "wanted": self._wanted}
         if reckoned is not None:
             values |= {"reckoned": reckoned, "tolerance": TOLERANCE_US} | _queues_of(self._queues)
-        rows = [*self._records(session), *self._log(session)]
+        rows = self._records(session)
+        if self._events or self.details or self.notes or self.receipts:
+            rows += self._log(session)
         parts = [_part(f"p{place}_", *each, values) for place, each in enumerate(rows)]
         values["notes_max"] = self.notes_max
         sql = composed(tuple(parts), is_guarded=reckoned is not None)
@@ -104,7 +107,7 @@ class Round:
         return made
 
     def _begun_names(self) -> Names:
-        more = {name for _, _, columns in self._begun for name in columns}.difference(BEGUN)
+        more = set().union(*[columns.keys() - _ALWAYS for _, _, columns in self._begun])
         return (*BEGUN, *sorted(more)) if more else BEGUN
 
     def _log(self, session: "Session") -> list[Filled]:

@@ -26,7 +26,8 @@ Script = Generator[Ask, list[Row], Result]
 def ask(sql: str, values: Mapping[str, Any]) -> Ask:
     """A block with its values by name."""
     statement = compiled(sql)
-    return Ask(statement.sql, tuple([in_text(values[name]) for name in statement.names]))
+    given = [values[name] for name in statement.names]
+    return Ask(statement.sql, tuple([each if each.__class__ is str else in_text(each) for each in given]))
 
 
 def run(script: Script[Result], execute: Callable[[Ask], list[Row]]) -> Result:

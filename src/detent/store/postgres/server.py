@@ -13,7 +13,7 @@ from detent.store.keeping import Keeping
 from detent.store.postgres import reflex
 from detent.store.postgres.address import Address
 from detent.store.postgres.connection import Connection
-from detent.store.postgres.failing import is_again, is_lost, store_error
+from detent.store.postgres.failing import is_again, is_locked, is_lost, store_error
 from detent.store.postgres.memory import Memory
 from detent.store.postgres.outcomes import Attempt, happened
 from detent.store.postgres.patience import Patience
@@ -75,6 +75,8 @@ class Server:
                 self._undo()
                 self._memory.drop(attempt.keys)
                 doubts += [attempt] if attempt.is_unknown and is_lost(error) else []
+                if is_locked(error) and not doubts:
+                    raise Busy([]) from error
                 if not patience.allows(error):
                     raise self._meaning(error, is_unknown=bool(doubts)) from error
             except BaseException:
@@ -107,10 +109,11 @@ class Server:
         try:
             replies = run(reflex.write(session, planned, self._keeping), attempt.watched(session, self.connection))
         except psycopg.Error as error:
-            if not is_again(error) and getattr(error, "sqlstate", None) != "55P03":
+            if not is_again(error) and not is_locked(error):
                 raise
+            attempt.is_unknown = False  # it did not happen: it was not as remembered
             self._memory.drop(session.written)
-            return None  # it was not as remembered
+            return None
         if replies is None:
             return None
         self._committed(session)
@@ -170,8 +173,8 @@ class Server:
             work.give_up_at = now_s() + self._address.busy_s
         if now_s() < work.give_up_at:
             return Again(BUSY_S), None
-        jobs = ", ".join(job_id for _, job_id in busy.keys)
-        message = f"another transaction keeps job {jobs} locked; end that, or wait longer with busy_s"
+        what = f"job {', '.join(job_id for _, job_id in busy.keys)}" if busy.keys else "what this call needs"
+        message = f"another transaction keeps {what} locked; end that, or wait longer with busy_s"
         return None, StoreError(f"store {self._address.shown}: {message}", code="store_locked")
 
     def _undo(self) -> None:

@@ -16,7 +16,7 @@ from detent.store.dice import Dice
 from detent.store.keeping import Keeping
 from detent.store.postgres import checking, finding, log, opening, pruning, verbs
 from detent.store.postgres.address import Address
-from detent.store.postgres.bell import CHANNEL, Listener, Ringer
+from detent.store.postgres.bell import RING, Listener, Ringer
 from detent.store.postgres.memory import Memory
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.server import Server
@@ -53,13 +53,13 @@ class PostgresStore:
         self._clock = clock
         self._random = random
         self._keeping = kept or Keeping()
-        self._memory = Memory()
+        self.memory = Memory()
         self._writer: Desk[Work] | None = None
         self._reader: Desk[Work] | None = None
         self._servers: list[Server] = []
         self._ringer: Ringer | None = None
         self._listener: Listener | None = None
-        self._taking_part: TakingPart | None = None
+        self._taking_part = TakingPart(address, self.memory, self._write)
         self._pid = 0
 
     async def open(self) -> None:
@@ -185,8 +185,6 @@ class PostgresStore:
         desk = self._open_desk(self._writer)
         if tx is None:
             return await desk.do(work, size)
-        if self._taking_part is None:
-            self._taking_part = TakingPart(self._address, await self._read(_identity), self._memory)
         return await self._taking_part.do(work, tx, None if self._clock is None else self._clock())
 
     async def _read(self, make: Callable[[Session], Script[Result]], *, is_one_moment: bool = False) -> Result:
@@ -201,7 +199,7 @@ class PostgresStore:
         return desk
 
     def _server(self, *, is_writing: bool) -> Server:
-        return Server(self._address, self._memory, self._keeping, self._clock, is_writing=is_writing)
+        return Server(self._address, self.memory, self._keeping, self._clock, is_writing=is_writing)
 
     def _end(self, writer: Desk[Work], reader: Desk[Work]) -> None:
         writer.close()
@@ -221,14 +219,9 @@ class PostgresStore:
 def _rung(reader: Desk[Work]) -> None:
     """On the ringer's own thread. That it was not heard is no harm."""
     try:
-        reader.do_here(Work(make=lambda session: _said(f"notify {CHANNEL}", {})))
+        reader.do_here(Work(make=lambda session: _said(RING, {})))
     except DetentError:
         return
-
-
-def _identity(session: Session) -> Script[str]:
-    ((identity,),) = yield ask(SQL["identity"], {})
-    return str(identity)
 
 
 def _said(sql: str, values: dict[str, Any]) -> Script[None]:

@@ -6,8 +6,8 @@ from typing import Any, Final, TypeVar
 
 from detent.errors import DetentError, InvalidArgument, StoreError
 from detent.store.postgres.address import Address
+from detent.store.postgres.beforehand import Beforehand, Own
 from detent.store.postgres.callers import Caller, caller_of
-from detent.store.postgres.definitions import Definitions
 from detent.store.postgres.failing import is_again, store_error
 from detent.store.postgres.memory import Memory
 from detent.store.postgres.script import Ask, Script, arun, ask, run
@@ -31,19 +31,20 @@ _ISOLATION: Final = Ask("show transaction_isolation", ())
 
 
 class TakingPart:
-    """`identity` tells this store from one of the same tables elsewhere."""
+    """`own` runs a script in a transaction of the store's own."""
 
-    def __init__(self, address: Address, identity: str, memory: Memory) -> None:
+    def __init__(self, address: Address, memory: Memory, own: Own) -> None:
         self._address = address
-        self._identity = identity
         self._memory = memory
+        self._beforehand = Beforehand(own)
 
     async def do(self, work: Work, tx: Any, clock: int | None) -> Any:
-        caller = await caller_of(tx)
+        caller = await _caller(tx)
+        await self._beforehand.learn(work.requests or ())
         deadline, conflicts = now_s() + self._address.busy_s, 0
         while True:
             work.again()
-            session = Session(Definitions(), clock)
+            session = Session(self._beforehand.known.copy(), clock)
             try:
                 result = await self._run(caller, self._inside(work.make(session)))
             except Busy as busy:
@@ -77,14 +78,15 @@ class TakingPart:
         return result
 
     def _check_store(self) -> Script[None]:
-        if (yield ask(SQL["identity"], {})) != [(self._identity,)]:
+        if (yield ask(SQL["identity"], {})) != [(self._beforehand.identity,)]:
             raise self._elsewhere()
 
     def _check_conflict(self, error: BaseException) -> Script[None]:
         """Trying again helps only where the next statement sees what others have committed meanwhile."""
         if _state(error)[:2] == "40" or (is_again(error) and (yield _ISOLATION) != [("read committed",)]):
             message = "the transaction in tx= lost against another; roll it back, and run all of it again"
-            raise StoreError(f"store {self._address.shown}: {message} ({error})", code="store_locked") from error
+            said = " ".join(str(error).split())
+            raise StoreError(f"store {self._address.shown}: {message} ({said})", code="store_locked") from error
 
     async def _run(self, caller: Caller, script: Script[Result]) -> Result:
         if caller.suspending is not None:
@@ -118,6 +120,15 @@ class TakingPart:
             case "42P01":
                 return self._elsewhere()
         return store_error(self._address.shown, error) if hasattr(error, "sqlstate") else error
+
+
+async def _caller(tx: Any) -> Caller:
+    """SQLAlchemy opens a connection with the first that is asked, and lets nobody else ask meanwhile."""
+    if is_blocking():
+        return await caller_of(tx)
+    with SUSPENDING.on(tx) as turn:
+        async with turn:
+            return await caller_of(tx)
 
 
 async def _to_its_end(work: Any) -> Any:

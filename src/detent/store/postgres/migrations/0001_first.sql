@@ -274,13 +274,10 @@ create function detent_now() returns bigint language sql volatile parallel safe 
     $$ select (extract(epoch from clock_timestamp()) * 1000000)::bigint $$;
 
 -- A batch that was not written whole is not written at all.
-create function detent_whole(written bigint, wanted bigint) returns bigint language plpgsql as $$
+create function detent_not_whole(written bigint, wanted bigint) returns boolean language plpgsql as $$
 begin
-    if written is distinct from wanted then
-        raise exception 'detent: % of % were as they had to be; nothing is written', written, wanted
-            using errcode = 'DT001';
-    end if;
-    return written;
+    raise exception 'detent: % of % were as they had to be; nothing is written', written, wanted
+        using errcode = 'DT001';
 end
 $$;
 

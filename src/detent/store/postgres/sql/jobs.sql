@@ -148,24 +148,28 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
 
 -- name: written
 -- Whole or not at all. The numbers of the new jobs, and the transaction, in case its end is not heard of.
-select detent_whole({counts}, :wanted::bigint), {begun}, pg_current_xact_id()::text, detent_now()
+select
+    case when {counts} <> :wanted::bigint then detent_not_whole({counts}, :wanted::bigint) end,
+    {begun}, pg_current_xact_id()::text, detent_now()
 
 -- name: written_guarded
 -- As above, but decided on what was remembered, at a moment that was reckoned: it must be about now, and none of the
 -- queues may have a limit, which would have to be looked at first.
 select
-    detent_whole(
-        case when abs((select moment from clock) - :reckoned::bigint) <= :tolerance::bigint and not exists (
-            select 1 from unnest(:guarded_tenants::text[], :guarded_queues::text[]) as g (tenant, name)
-            join detent_queues q on q.tenant = g.tenant and q.name = g.name and q.depth_max is not null
-        ) then {counts} else -1 end,
-        :wanted::bigint
-    ),
+    case when {counts} <> :wanted::bigint or abs((select moment from clock) - :reckoned::bigint) > :tolerance::bigint
+        or exists (
+            select 1 from detent_queues q
+            where (q.tenant, q.name) in (
+                select g.tenant, g.name from unnest(:guarded_tenants::text[], :guarded_queues::text[]) as g (tenant, name)
+            ) and q.depth_max is not null
+        )
+    then detent_not_whole({counts}, :wanted::bigint) end,
     {begun}, pg_current_xact_id()::text, detent_now()
 
 -- name: transaction_status
--- What became of a transaction whose end was not heard of.
-select pg_xact_status(:transaction::xid8)
+-- What became of a transaction whose end was not heard of. A number that was not given out yet is one that a crash made
+-- the server forget; it is asked after one was taken, so that it can no longer be.
+select case when :transaction::xid8 < pg_current_xact_id() then pg_xact_status(:transaction::xid8) else 'aborted' end
 
 -- name: event_written
 -- The same, by one of its events.

@@ -100,7 +100,7 @@ counted as materialized (
     ) as missing
     from looked l
     cross join present p
-    where l.until - :known::bigint between 1 and :near::bigint
+    where l.until - :known::bigint between 1 and :counted_max::bigint
         and pg_snapshot_xmin(p.snapshot)::text::bigint < p.next
 )
 select p.snapshot::text, p.next, p.last, c.missing, {event_fields}
@@ -119,7 +119,7 @@ order by e.seq
 (
     with near as materialized (
         select e.*
-        from (select * from detent_events where seq > :after::bigint order by seq {order} limit :near::bigint) e
+        from (select * from detent_events where seq > :after::bigint order by seq {order} limit :walked_max::bigint) e
         where e.tenant = :tenant::text {filters}
         order by e.seq {order}
         limit :limit::bigint
@@ -131,7 +131,7 @@ order by e.seq
         where (select count(*) from near) < :limit::bigint and e.seq > :after::bigint
             and e.seq {beyond} (
                 select seq from detent_events
-                where seq > :after::bigint order by seq {order} limit 1 offset :near::bigint
+                where seq > :after::bigint order by seq {order} limit 1 offset :walked_max::bigint
             )
             and e.tenant = :tenant::text {filters}
         order by e.seq {order}
@@ -148,12 +148,16 @@ union all
     from unnest(:firsts::xid8[], :lasts::xid8[], :lows::bigint[]) as k (first, last, low)
     cross join lateral (
         select * from detent_events e
-        where e.tx >= k.first and e.tx <= k.last and e.seq > k.low and e.seq <= :after::bigint
-            and e.tenant = :tenant::text {filters}
+        where {is_late} and e.tenant = :tenant::text {filters}
         order by e.tx, e.seq
         limit case when k.first = k.last then :limit::bigint end
     ) e
 )
+
+-- name: is_late
+-- Written so that only the index of transactions fits, and never a walk along all that was written since.
+(e.tx, e.seq) > (k.first, k.low) and (e.tx, e.seq) <= (k.last, :after::bigint)
+    and e.seq - k.low > 0 and e.seq - :after::bigint <= 0
 
 -- name: events_of_job
 (
@@ -217,12 +221,7 @@ select seq from detent_events order by seq desc limit 1 offset :events::bigint
 select (select coalesce(max(seq), 0) from detent_events) > :after::bigint
     or exists (
         select 1 from unnest(:firsts::xid8[], :lasts::xid8[], :lows::bigint[]) as k (first, last, low)
-        cross join lateral (
-            select 1 from detent_events e
-            where e.tx >= k.first and e.tx <= k.last and e.seq > k.low and e.seq <= :after::bigint
-            order by e.tx
-            limit 1
-        ) e
+        cross join lateral (select 1 from detent_events e where {is_late} order by e.tx limit 1) e
     )
 
 -- name: notes_of
