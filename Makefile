@@ -85,7 +85,7 @@ bench: $(READY) ## measure the kernel and the store (BENCH_ARGS="--history 10000
 	@$(BIN)/python tools/bench_store.py $(BENCH_ARGS)
 
 .PHONY: chaos
-chaos: $(READY) ## kill, pause and crowd processes on one store (CHAOS_ARGS="--kills 1000 kills")
+chaos: $(READY) ## kill, pause and crowd processes on each store (CHAOS_ARGS="--store postgresql kills")
 	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
 
 # Locked with the oldest supported Python, so that no backport is missing there; and from the ordinary

@@ -3,8 +3,15 @@
 What a developer's own environment says must not matter either.
 """
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.postgres import programs
+from tests.postgres.fixtures import pg_emptied, pg_server, pg_server_on_disk, pg_shared, pg_url
+
+__all__ = ["pg_emptied", "pg_server", "pg_server_on_disk", "pg_shared", "pg_url"]
 
 settings.register_profile(
     "detent",
@@ -20,3 +27,9 @@ settings.load_profile("detent")
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DETENT_URL", "DETENT_TENANT", "DETENT_ACTOR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        monkeypatch.delenv(name)
+
+
+def pytest_report_header() -> str:
+    return f"postgresql: {programs.described()}"

@@ -1,7 +1,9 @@
 """The documentation is true: lines point at what they name, links lead somewhere, examples run, pages are found."""
 
+import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +12,8 @@ import pytest
 from detent.audit import INVARIANTS
 from detent.errors import REFUSALS
 from tests.commands import calls_in, misuse
+from tests.postgres.programs import bin_folder
+from tests.postgres.server import Server
 from tests.test_repository import ROOT, own_files
 from tests.transcripts import complaints, steps_of
 from tools.anchor import anchored
@@ -132,9 +136,21 @@ def test_every_page_can_be_reached() -> None:
 # -- examples ----------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def surroundings(text: str, folder: Path) -> Iterator[dict[str, str]]:
+    """Who follows a page about PostgreSQL has an empty server on `localhost` and its programs at hand: `createdb`, …"""
+    if not any("postgresql" in step.code for step in steps_of(text)):
+        yield {}
+        return
+    with Server(in_memory=True) as server:
+        path = os.pathsep.join([str(bin_folder(None, folder)), os.environ.get("PATH", os.defpath)])
+        yield {"PATH": path, "PGHOST": "localhost", "PGPORT": str(server.port), "PGUSER": "postgres"}
+
+
 @pytest.mark.parametrize("page", [page for page in guides() if any(steps_of(text_of(page)))], ids=shown)
 def test_reader_who_follows_a_page_sees_what_it_shows(page: Path, tmp_path: Path) -> None:
-    untrue = complaints(text_of(page), root=ROOT, folder=tmp_path)
+    with surroundings(text_of(page), tmp_path) as more:
+        untrue = complaints(text_of(page), root=ROOT, folder=tmp_path, more=more)
 
     assert not untrue, "\n\n".join([shown(page), *untrue])
 

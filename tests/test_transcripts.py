@@ -55,6 +55,15 @@ def test_step_that_shows_an_error_may_fail(tmp_path: Path) -> None:
     assert untrue(tmp_path, block("console", "$ detent job show 42", "Error: there is no store …")) == []
 
 
+def test_reader_has_what_a_page_needs_and_nothing_of_the_developers_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGHOST", "production")
+    page = block("console", "$ echo at ${PGHOST:-home} on ${PGPORT:-none}", "at home on 1234")
+
+    assert complaints(page, root=ROOT, folder=tmp_path, more={"PGPORT": "1234"}) == []
+
+
 def test_block_that_names_its_file_is_saved_and_not_run(tmp_path: Path) -> None:
     saved = block("python", "# tool.py", "print('it ran')")
 

@@ -7,9 +7,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shutil import copytree
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 EXAMPLES: Final = "docs/examples"
@@ -17,6 +18,7 @@ COLUMNS: Final = 100
 READER: Final = "ann"
 PATIENCE_S: Final = 180
 MARK: Final = "-- step over:"
+NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 
 # A block of plain text right after a Python one is what it prints.
 BLOCK: Final = re.compile(
@@ -70,13 +72,16 @@ def _commands(lines: list[str], first: int) -> Iterator[Step]:
         yield Step(first + start, "\n".join(line[2:] for line in lines[start:told]), shown)
 
 
-def complaints(text: str, *, root: Path, folder: Path) -> list[str]:
-    """What a reader of this page, who does all of it in this empty folder, would find to be untrue."""
+def complaints(text: str, *, root: Path, folder: Path, more: Mapping[str, str] = NO_MORE) -> list[str]:
+    """What a reader of this page, who does all of it in this empty folder, would find to be untrue.
+
+    `more`: what else stands in the reader's environment.
+    """
     steps = list(steps_of(text))
     copytree(root / EXAMPLES, folder / EXAMPLES)
     return [
         f"line {step.line}: {step.code.strip()}\n--- shown\n{step.shown}\n--- printed (exit {code})\n{printed}"
-        for step, (printed, code) in zip(steps, _played(steps, folder), strict=True)
+        for step, (printed, code) in zip(steps, _played(steps, folder, more), strict=True)
         if not _is_true(step, printed, code)
     ]
 
@@ -105,12 +110,12 @@ def _constant(text: str) -> str:
     return text
 
 
-def _played(steps: list[Step], folder: Path) -> list[tuple[str, int]]:
+def _played(steps: list[Step], folder: Path, more: Mapping[str, str]) -> list[tuple[str, int]]:
     """What each step printed, errors included, and its exit code. The first that broke the shell off is the last."""
     script = "".join(f"{_code(number, step, folder)}\n{_over()}\n" for number, step in enumerate(steps))
     done = subprocess.run(
         ["bash", "-c", f"exec 2>&1\n{script}"],
-        cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+        cwd=folder, env=_environment(more), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
         encoding="utf-8", timeout=PATIENCE_S,
         check=False,
     )  # fmt: skip
@@ -132,9 +137,9 @@ def _over() -> str:
     return f'code=$?; printf \'\\n{MARK} %s\\n\' "$code"; (exit "$code")'
 
 
-def _environment() -> dict[str, str]:
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
     """A reader's: nothing set that Detent minds, and the commands of this interpreter first."""
-    minded = ("DETENT_", "FORCE_COLOR", "NO_COLOR")
-    others = {name: value for name, value in os.environ.items() if not name.startswith(minded)}
+    minded = ("DETENT_", "PG", "FORCE_COLOR", "NO_COLOR")
+    others = {name: value for name, value in os.environ.items() if not name.startswith(minded)} | dict(more)
     path = os.pathsep.join([str(Path(sys.executable).parent), others.get("PATH", os.defpath)])
     return {**others, "PATH": path, "COLUMNS": str(COLUMNS), "LOGNAME": READER, "PYTHONUTF8": "1"}

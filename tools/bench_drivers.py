@@ -79,12 +79,12 @@ class AsyncpgConnection(Connection):
 def clients(url: str) -> Iterator[dict[str, SyncClient]]:
     with ExitStack() as opened:
         psycopg_client = opened.enter_context(connect(opened.enter_context(scratch(url))))
-        plain, server.Connection = server.Connection, AsyncpgConnection  # type: ignore[misc,attr-defined]
+        plain, server.Connection = server.Connection, AsyncpgConnection  # type: ignore[attr-defined]
         try:
             asyncpg_client = opened.enter_context(connect(opened.enter_context(scratch(url))))
             asyncpg_client.enqueue("first")
         finally:
-            server.Connection = plain  # type: ignore[misc,attr-defined]
+            server.Connection = plain  # type: ignore[attr-defined]
         yield {"psycopg": psycopg_client, "asyncpg": asyncpg_client}
 
 

@@ -1,56 +1,54 @@
-"""What many processes do to one SQLite store, at full size: `make chaos`. Exit 1 if anything went wrong.
+"""What many processes do to one store, at full size: `make chaos`. Exit 1 if anything went wrong.
 
 Every campaign has a smaller self in `tests/store/processes/`. A seed comes again with `--seed`, though the moments at
-which the operating system lets processes run do not.
+which the operating system lets processes run do not. PostgreSQL is a server of its own, which is thrown away.
 """
 
 import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from random import SystemRandom
 from typing import Final
 
-from tests.store.processes.claiming import run_claimers
-from tests.store.processes.contending import run_contenders
-from tests.store.processes.killing import run_kills
-from tests.store.processes.loading import run_load
-from tests.store.processes.outcome import Outcome
-from tests.store.processes.reconciling import run_reconcilers
-from tests.store.processes.storming import run_storm
-from tests.store.processes.tailing import run_tail
+from msgspec import Struct
+
+from tests.postgres.server import Server
+from tests.store.processes.campaigns import Campaign, Sizes, on_postgres, on_sqlite
+from tests.store.processes.stores import url_of
 
 FAULTS_SHOWN: Final = 20
-KILLS: Final = 200
-STORM_KILLS_PER_JOB: Final = 0.01
-
-Campaign = Callable[[Path], Outcome]
+STORES: Final = ("sqlite", "postgresql")
 
 
-def campaigns(seed: int, kills: int, jobs: int) -> dict[str, Campaign]:
-    return {
-        "claimers": run_claimers,
-        "load": lambda folder: run_load(folder, seed=seed),
-        "kills": lambda folder: run_kills(folder, seed=seed, kills=kills),
-        "storm": lambda folder: run_storm(
-            folder, seed=seed, jobs=jobs, kills=round(jobs * STORM_KILLS_PER_JOB), workers=16, wait_s=1_800
-        ),
-        "two writers": lambda folder: run_contenders(folder, writers=2, for_s=10, share_min=0.30),
-        "four writers": lambda folder: run_contenders(folder, writers=4, for_s=10, share_min=0.10),
-        "tail": run_tail,
-        "reconcilers": run_reconcilers,
-    }
+class Ground(Struct, frozen=True):
+    """Where campaigns take place. `new_store` gives the address of an empty one."""
+
+    store: str
+    campaigns: dict[str, Campaign]
+    new_store: Callable[[], str]
 
 
-def run(name: str, campaign: Campaign) -> bool:
+@contextmanager
+def ground(store: str, sizes: Sizes) -> Iterator[Ground]:
+    if store == "sqlite":
+        with tempfile.TemporaryDirectory(prefix="detent-chaos-") as folder:
+            yield Ground(store, on_sqlite(sizes), lambda: url_of(Path(tempfile.mkdtemp(dir=folder))))
+    else:
+        with Server() as server:
+            yield Ground(store, on_postgres(sizes, server), server.new_database)
+
+
+def run(where: Ground, name: str) -> bool:
     """Whether nothing went wrong."""
     began_s = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="detent-chaos-") as folder:
-        outcome = campaign(Path(folder))
+    outcome = where.campaigns[name](where.new_store())
     verdict = f"{len(outcome.faults)} faults" if outcome.faults else "ok"
-    print(f"{name}: {verdict}, {time.monotonic() - began_s:.0f} s in all\n    {outcome.summary}", flush=True)
+    took_s = time.monotonic() - began_s
+    print(f"{where.store}, {name}: {verdict}, {took_s:.0f} s in all\n    {outcome.summary}", flush=True)
     for fault in outcome.faults[:FAULTS_SHOWN]:
         print(f"    ! {fault}", flush=True)
     return not outcome.faults
@@ -59,16 +57,21 @@ def run(name: str, campaign: Campaign) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make chaos", description=__doc__)
     parser.add_argument("--seed", type=int, default=SystemRandom().getrandbits(32))
-    parser.add_argument("--kills", type=int, default=KILLS, help="writers killed in the campaign 'kills'")
+    parser.add_argument("--store", choices=STORES, help="only on this one")
+    parser.add_argument("--kills", type=int, default=200, help="writers killed in the campaign 'kills'")
     parser.add_argument("--jobs", type=int, default=5_000, help="jobs in the campaign 'storm'")
     parser.add_argument("only", nargs="*", help="the campaigns to run; all of them if none is named")
     asked = parser.parse_args()
-    known = campaigns(asked.seed, asked.kills, asked.jobs)
-    unknown = set(asked.only) - set(known)
-    if unknown:
-        parser.error(f"there is no campaign {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    print(f"seed {asked.seed}", flush=True)
-    results = [run(name, campaign) for name, campaign in known.items() if not asked.only or name in asked.only]
+    sizes = Sizes(asked.seed, asked.kills, asked.jobs)
+    with ExitStack() as open_grounds:
+        grounds = [open_grounds.enter_context(ground(store, sizes)) for store in STORES if asked.store in (None, store)]
+        known = dict.fromkeys(name for each in grounds for name in each.campaigns)
+        unknown = set(asked.only) - set(known)
+        if unknown:
+            parser.error(f"there is no campaign {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+        print(f"seed {asked.seed}", flush=True)
+        wanted = asked.only or known
+        results = [run(where, name) for where in grounds for name in where.campaigns if name in wanted]
     print(f"{sum(results)} of {len(results)} campaigns without a fault", flush=True)
     return 0 if all(results) else 1
 

@@ -59,10 +59,10 @@ ARGUMENT_ERRORS: Final = {
 
 # Every code of a `StoreError`. After store_io, store_full and outcome_unknown nobody knows what became of the call.
 STORE_ERRORS: Final = {
-    "store_locked": "another process or transaction kept the store's write lock for longer than the wait allows",
+    "store_locked": "another process or transaction kept locked what the call needs, for longer than the wait allows",
     "store_read_only": "the file, its folder or the database cannot be written",
     "store_full": "no space is left where the store lives",
-    "store_corrupt": "the file is damaged, or is no store",
+    "store_corrupt": "the store is damaged, or the file is none",
     "store_io": "reading or writing failed in the operating system",
     "store_unavailable": "the file cannot be opened or created, or the server not be reached",
     "store_missing": "there is no store at that place, and none was to be made",

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from detent import InvalidArgument, StoreError, connect
+from detent.client.addresses import for_libpq, store_of
 
 
 @pytest.mark.parametrize("url", ["sqlite:x.db", "sqlite:/x.db", "sqlite://x.db", "x.db", "./x.db", "/x.db"])
@@ -37,3 +38,16 @@ def test_file_that_is_no_database_is_refused_and_nothing_made_beside_it(tmp_path
 
     assert refused.value.code == "store_corrupt"
     assert [each.name for each in tmp_path.iterdir()] == ["text.db"]
+
+
+@pytest.mark.parametrize(
+    ("url", "left"),
+    [
+        ("postgresql:///jobs", "postgresql:///jobs"),
+        ("postgresql:///jobs?host=/run/pg&connections=5", "postgresql:///jobs?host=/run/pg"),
+        ("postgresql://h/jobs?prepare=off&options=-c%20a%3Db+c", "postgresql://h/jobs?options=-c%20a%3Db+c"),
+    ],
+)
+def test_what_is_libpq_s_in_an_address_stays_as_it_was_written(url: str, left: str) -> None:
+    assert for_libpq(url) == left
+    store_of(url, {})

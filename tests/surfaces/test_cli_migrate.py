@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import apsw
+import pytest
 
 from detent.client import connect
 from detent.store.sqlite.migrating import migrations
+from tests.store.sqlite.files import ROOT
 from tests.surfaces.shelf import COLUMNS, detent, url_of, widest
 
 
@@ -98,11 +100,20 @@ def test_error_in_json_has_its_code(tmp_path: Path) -> None:
     assert json.loads(result.stderr)["error"]["code"] == "store_unavailable"
 
 
-def test_sql_in_json_is_wrong_usage(tmp_path: Path) -> None:
-    result = detent("migrate", "--url", url_of(tmp_path / "jobs.db"), "--sql", "--json")
+@pytest.mark.parametrize("chosen", [("--sql", "--json"), ("--roles", "--json"), ("--sql", "--roles")])
+def test_two_ways_to_print_at_once_are_wrong_usage(tmp_path: Path, chosen: tuple[str, str]) -> None:
+    result = detent("migrate", "--url", url_of(tmp_path / "jobs.db"), *chosen)
 
     assert result.exit_code == 2
+    assert "choose one" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_roles_are_printed_as_the_package_has_them_and_no_store_is_needed() -> None:
+    result = detent("migrate", "--roles")
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (ROOT / "src/detent/store/postgres/roles.sql").read_text()
 
 
 def test_jobs_are_still_there_afterwards(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any, Final
-from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from detent.errors import InvalidArgument, shown
 from detent.store import Keeping, Store
@@ -15,6 +15,7 @@ from detent.store.sqlite import File, SqliteStore
 _KEPT: Final[tuple[str, ...]] = ("receipts_s", "verbose_s")
 _YEAR_S: Final = 366 * 86_400
 _SECRET: Final = re.compile(r"//[^/?#]*@")
+_PASSWORD: Final = re.compile(r"(//[^/?#@:]*):[^/?#]*@")
 _SECRET_SETTING: Final = re.compile(r"(?<=[?&])(password|sslpassword|passfile)=[^&#]*", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
@@ -63,12 +64,23 @@ def _on_postgres(url: str, parts: SplitResult, settings: Mapping[str, Any], *, c
     given = parse_qsl(parts.query, keep_blank_values=True)
     ours = {name: value for name, value in given if name in _POSTGRES}
     own, kept = _apart(_settings(url, ours | dict(settings), _POSTGRES))
-    theirs = parts._replace(query=urlencode([each for each in given if each[0] not in _POSTGRES]))
+    theirs = for_libpq(url)
     try:
-        conninfo.conninfo_to_dict(theirs.geturl())
+        conninfo.conninfo_to_dict(theirs)
     except (Error, ValueError) as error:
         raise _bad(url, f"is not understood ({_SECRET.sub('//…@', str(error).strip())})") from None
-    return PostgresStore(Address(url=theirs.geturl(), create=create, **own), kept=Keeping(**kept))
+    return PostgresStore(Address(url=theirs, create=create, **own), kept=Keeping(**kept))
+
+
+def for_libpq(url: str, more: str = "") -> str:
+    """An address without what is ours in it, and with another setting.
+
+    What is left stays as it was written: libpq reads a + as a +, and takes an empty host for a socket.
+    """
+    head, _, query = url.partition("?")
+    kept = [each for each in query.split("&") if each and unquote(each.partition("=")[0]) not in _POSTGRES]
+    settings = "&".join([*kept, more] if more else kept)
+    return f"{head}?{settings}" if settings else head
 
 
 def _settings(url: str, given: Mapping[str, Any], known: Mapping[str, tuple[str, Check]]) -> dict[str, Any]:
@@ -129,8 +141,12 @@ _POSTGRES: Final = {
 }
 
 
+def without_secrets(url: str) -> str:
+    """For people to read: without the password, if it has one. What is shown ends up in logs."""
+    return _SECRET_SETTING.sub(r"\1=…", _PASSWORD.sub(r"\1:…@", url))
+
+
 def _bad(url: object, what: str) -> InvalidArgument:
-    """Without the password, if it has one: errors end up in logs."""
     address = _SECRET_SETTING.sub(r"\1=…", _SECRET.sub("//…@", url)) if isinstance(url, str) else url
     message = (
         f"{shown(address)} {what}; use sqlite:///relative.db, sqlite:////absolute.db or postgresql://host/database"

@@ -15,7 +15,7 @@ class Client(Verbs, Awaiting, Explaining, DeadLetters, Upkeep):
     """One tenant's jobs in one store. Open it with `async with`; any number of tasks may share it."""
 
     def transaction(self) -> AbstractAsyncContextManager[Any]:
-        """A transaction of your own on the store's file: your tables, and verbs with `tx=`, commit together."""
+        """A transaction of your own in the store's database: your tables, and verbs with `tx=`, commit together."""
         begin = getattr(self.store, "transaction", None)
         if begin is None:
             message = f"{type(self.store).__name__} has no transactions of its own; pass your own connection as tx="

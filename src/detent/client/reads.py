@@ -18,7 +18,7 @@ from detent.store.query import COUNTED_BY, PAGE_MAX, Counts
 from detent.store.waiting import now_s
 
 TAIL_WAIT_S: Final = 30.0
-CURSOR_CHARS_MAX: Final = 255
+CURSOR_CHARS_MAX: Final = 4_096  # one that names transactions under way is long where many are
 Query = TypeVar("Query", JobQuery, EventQuery)
 
 

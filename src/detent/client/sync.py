@@ -117,7 +117,7 @@ class SyncClient:
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
-        """A transaction of your own on the store's file; see `Client.transaction`."""
+        """A transaction of your own in the store's database; see `Client.transaction`."""
         opened = self.client.transaction()
         tx = run(opened.__aenter__())
         try:

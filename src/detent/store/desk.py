@@ -9,7 +9,7 @@ import asyncio
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
@@ -115,12 +115,15 @@ class Desk(Generic[Work]):
         """All that is waiting, within bounds; nothing at the end, which is put back if others come before it."""
         tasks: list[Task] = []
         size = 0
-        while not tasks or (len(tasks) < TASKS_MAX and size < SIZE_MAX and not self._tasks.empty()):
-            task = self._tasks.get()
+        while len(tasks) < TASKS_MAX and size < SIZE_MAX:
+            try:
+                task = self._tasks.get(block=not tasks)  # with some in hand nobody waits for more
+            except Empty:
+                break
             if task is None:
                 if tasks:
                     self._tasks.put(None)
-                return tasks
+                break
             tasks.append(task)
             size += task.size
         return tasks

@@ -1,10 +1,14 @@
 """What deciding a request needs to know, and a working copy of it in which a batch sees its own earlier effects."""
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from detent.kernel import Change, Job
 from detent.lifecycle import Lifecycle
+from detent.store.query import NUMBER_MAX
 from detent.store.request import Kept, Key, Scope
+
+# How far beyond its limit a queue is counted: a batch may take out as many jobs before it puts one in.
+LEAVING_MAX: Final = 10_000
 
 
 class Facts(Protocol):
@@ -22,6 +26,11 @@ class Facts(Protocol):
         """How many more jobs the queue may hold waiting; None: any number."""
 
     def lifecycle(self, name: str, version: int) -> Lifecycle: ...
+
+
+def counted_to(depth_max: int) -> int:
+    """How many waiting jobs of a limited queue are counted at most."""
+    return min(depth_max + LEAVING_MAX, NUMBER_MAX)
 
 
 class WorkingCopy:

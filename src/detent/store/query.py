@@ -118,6 +118,7 @@ def number_of(cursor: str | None, default: int = 0) -> int:
     """The place that a cursor names, where places are numbers."""
     if cursor is None:
         return default
-    if not (cursor.isascii() and cursor.isdigit()) or int(cursor) > NUMBER_MAX:
+    is_number = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(NUMBER_MAX))
+    if not is_number or int(cursor) > NUMBER_MAX:
         raise InvalidArgument(f"cursor is {shown(cursor)}; give one that a listing returned", code="bad_cursor")
     return int(cursor)

@@ -25,6 +25,7 @@ _unpack: Final = msgspec.msgpack.Decoder(dict[str, Any]).decode
 _SPEC: Final = 1  # after the number of the job
 _RECORD: Final = _SPEC + 19
 _SAID: Final = _RECORD + len(FOLDED)
+WIDTH: Final = _SAID + 5  # of a row that makes a record
 
 
 def text(value: object) -> str:

@@ -23,7 +23,7 @@ CLAIM_MAX: Final = 4
 IDLE_S: Final = 0.01
 LIVE_PHASES: Final = ("parked", "ready", "held", "active")
 # What a rival's move, or a lease that ran out, may make of a call that was right when it was decided on.
-EXPECTED: Final = frozenset({"illegal_move", "not_owner", "lease_expired", "stale_rev"})
+EXPECTED: Final = frozenset({"illegal_move", "wrong_actor", "not_owner", "lease_expired", "stale_rev"})
 
 
 class Tally(Struct):

@@ -1,27 +1,31 @@
-"""Many claimers over one file: every job is claimed, none twice, and a claim asked again gets the same jobs."""
+"""Many claimers over one store: every job is claimed, none twice, and a claim asked again gets the same jobs."""
 
 import time
 from collections import Counter
-from contextlib import ExitStack
-from pathlib import Path
 
 import detent
 from detent.client import SyncClient
+from tests.store.processes.gathering import gathered, let_go
 from tests.store.processes.outcome import Outcome
-from tests.store.processes.program import Line, Program
-from tests.store.processes.stores import url_of
+from tests.store.processes.program import WAIT_S, Line
 
-ASKED_AGAIN = 64  # claims that the parent, a ninth process, asks once more
+ASKED_AGAIN = 64  # claims that the parent, one process more, asks once again
+BATCH = 5_000
 
 
-def run_claimers(folder: Path, *, processes: int = 8, claimers: int = 8, jobs: int = 2_000) -> Outcome:
+def run_claimers(
+    url: str, *, processes: int = 8, claimers: int = 8, jobs: int = 2_000, wait_s: float = WAIT_S
+) -> Outcome:
     outcome = Outcome()
-    url = url_of(folder)
     with detent.connect(url) as client:
-        client.enqueue_many({"kind": f"kind{number % 3}", "payload": number} for number in range(jobs))
-        began_s = time.monotonic()
-        told = _claim(url, processes, claimers)
-        took_s = time.monotonic() - began_s
+        for first in range(0, jobs, BATCH):
+            numbers = range(first, min(first + BATCH, jobs))
+            client.enqueue_many({"kind": f"kind{number % 3}", "payload": number} for number in numbers)
+        given = [{"url": url, "name": f"p{number}", "claimers": claimers} for number in range(processes)]
+        with gathered("claimer", given) as programs:
+            began_s = time.monotonic()
+            told = let_go(programs, wait_s, go=True)
+            took_s = time.monotonic() - began_s
         _judge(outcome, client, told, jobs)
     share = " ".join(str(sum(len(each[3]) for each in line["taken"])) for line in told)
     claims = sum(len(line["taken"]) for line in told)
@@ -30,19 +34,6 @@ def run_claimers(folder: Path, *, processes: int = 8, claimers: int = 8, jobs: i
         f"in {took_s:.1f} s; by process: {share}"
     )
     return outcome
-
-
-def _claim(url: str, processes: int, claimers: int) -> list[Line]:
-    with ExitStack() as running:
-        programs = [
-            running.enter_context(Program("claimer", url=url, name=f"p{number}", claimers=claimers))
-            for number in range(processes)
-        ]
-        for program in programs:
-            program.hear()
-        for program in programs:
-            program.say(go=True)
-        return [program.ended()[0] for program in programs]
 
 
 def _judge(outcome: Outcome, client: SyncClient, told: list[Line], jobs: int) -> None:

@@ -1,22 +1,21 @@
 """Writers that want one file at the same time: each gets its share, and none waits long."""
 
 import time
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Final
 
 import detent
+from tests.store.processes.gathering import gathered, let_go
 from tests.store.processes.outcome import Outcome, as_percent, shares
-from tests.store.processes.program import Line, Program
-from tests.store.processes.stores import url_of
 
 HEAD_START_S: Final = 0.2  # until all have heard when to begin
 LONGEST_S_MAX: Final = 1.0
 
 
-def run_contenders(folder: Path, *, writers: int, for_s: float, share_min: float) -> Outcome:
-    outcome, url = Outcome(), url_of(folder)
-    told = _contend(url, writers, for_s)
+def run_contenders(url: str, *, writers: int, for_s: float, share_min: float) -> Outcome:
+    outcome = Outcome()
+    with gathered("contender", [{"url": url}] * writers) as programs:
+        from_s = time.monotonic() + HEAD_START_S
+        told = let_go(programs, from_s=from_s, until_s=from_s + for_s)
     commits = [line["commits"] for line in told]
     longest_s = max(line["longest_s"] for line in told)
     outcome.expect(min(shares(commits)) >= share_min, f"a writer got less than {share_min:.0%}: {as_percent(commits)}")
@@ -30,14 +29,3 @@ def run_contenders(folder: Path, *, writers: int, for_s: float, share_min: float
         f"shares {as_percent(commits)}, longest wait {longest_s * 1_000:.0f} ms"
     )
     return outcome
-
-
-def _contend(url: str, writers: int, for_s: float) -> list[Line]:
-    with ExitStack() as running:
-        programs = [running.enter_context(Program("contender", url=url)) for _ in range(writers)]
-        for program in programs:
-            program.hear()
-        from_s = time.monotonic() + HEAD_START_S
-        for program in programs:
-            program.say(from_s=from_s, until_s=from_s + for_s)
-        return [program.ended()[0] for program in programs]

@@ -1,27 +1,21 @@
 """kill -9 at random moments: whatever was acknowledged is there, whatever was not is there once or not at all."""
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 from typing import Final
 
 from msgspec import Struct, field
 
-import detent
-from detent.client import SyncClient
-from detent.kernel.job import Job
 from tests.store.processes.ledger import Item, Ledger
 from tests.store.processes.outcome import Outcome
 from tests.store.processes.program import Program
-from tests.store.processes.stores import all_stories, url_of
+from tests.store.processes.settling import settle
+from tests.store.processes.transactions import is_on_postgres, make_effects
 
 LIFE_MS: Final = (5, 150)
 CROWDS: Final = (1, 2, 1, 3)  # writers at a time, for some kills each; alone, a writer finds the file unclean
 KILLS_PER_CROWD: Final = 5
-DRAIN_BATCH: Final = 500
-DRAIN_S_MAX: Final = 20.0
-EFFECTS: Final = "create table if not exists effects (job_id text primary key, attempt integer not null)"
+LEASE_S: Final = 0.3
 
 
 class Slaughter(Struct):
@@ -65,8 +59,9 @@ class Slaughter(Struct):
             return
         self.started += 1
         synchronous = self.random.choice(("full", "normal"))
-        url, seed = f"{self.url}?synchronous={synchronous}", self.random.getrandbits(32)
-        self.spares.append(Program("writer", url=url, name=f"w{self.started}", seed=seed))
+        url = self.url if is_on_postgres(self.url) else f"{self.url}?synchronous={synchronous}"
+        seed = self.random.getrandbits(32)
+        self.spares.append(Program("writer", url=url, name=f"w{self.started}", seed=seed, lease_s=LEASE_S))
 
     def _kill(self, number: int) -> None:
         writer, to_repeat = self.working.pop(number)
@@ -78,58 +73,19 @@ class Slaughter(Struct):
         self.kills += 1
 
 
-def run_kills(folder: Path, *, seed: int, kills: int) -> Outcome:
-    outcome, url = Outcome(), url_of(folder)
+def run_kills(url: str, *, seed: int, kills: int) -> Outcome:
+    outcome = Outcome()
+    make_effects(url)
     began_s = time.monotonic()
     slaughter = Slaughter(url, Random(seed))
     slaughter.run(kills)
     took_s = time.monotonic() - began_s
     ledger = slaughter.ledger
-    with detent.connect(url) as client:
-        drained = drain(client)
-        _judge(outcome, client, ledger)
+    settled = settle(outcome, url, ledger)
     in_doubt = sum(1 for asked in ledger.asked if asked.answers is None)
     outcome.summary = (
         f"seed {seed}: {slaughter.kills} kills in {took_s:.0f} s; {len(ledger.asked)} calls, {in_doubt} of them never "
         f"answered and asked again; {sum(1 for _ in ledger.acknowledged())} acknowledgements kept; "
-        f"{drained} jobs were left to finish"
+        f"{settled.left} of {settled.jobs} jobs were left to finish"
     )
     return outcome
-
-
-def drain(client: SyncClient) -> int:
-    """Work off what is left, as if nobody would be killed any more. What cannot be is there for the audit to find."""
-    done, deadline_s = 0, time.monotonic() + DRAIN_S_MAX
-    while time.monotonic() < deadline_s and _is_live(client):
-        client.reconcile(limit=DRAIN_BATCH)
-        claimed = client.claim(worker="healer", limit=DRAIN_BATCH, start=True)
-        client.complete_many({"job_id": job.id, "worker": "healer", "attempt": job.attempt} for job in claimed)
-        done += len(claimed)
-        time.sleep(0 if claimed else 0.05)  # the leases of the dead run out by themselves
-    return done
-
-
-def _is_live(client: SyncClient) -> bool:
-    return any(client.find(phase=phase, limit=1).items for phase in ("ready", "held", "active"))
-
-
-def _judge(outcome: Outcome, client: SyncClient, ledger: Ledger) -> None:
-    stories = all_stories(client)
-    records = {story.job.id: story.job for story in stories}
-    outcome.expect_clean(client.verify())
-    outcome.faults += [*ledger.failed(), *ledger.lost(records), *ledger.torn(records)]
-    outcome.expect_clean(ledger.audited(stories))
-    outcome.expect_equal("jobs that nobody could end", [job.id for job in records.values() if not job.is_ended], [])
-    outcome.expect(client.replay().is_same, "the log does not add up to the records")
-    outcome.faults += _false_effects(client, records)
-
-
-def _false_effects(client: SyncClient, records: dict[str, Job]) -> Iterator[str]:
-    """Effects in the writers' own table without the completion that was to come with them."""
-    with client.transaction() as tx:
-        tx.execute(EFFECTS)
-        effects = tx.execute("select job_id, attempt from effects")
-    for job_id, attempt in effects:
-        job = records[job_id]
-        if (job.state, job.attempt) != ("succeeded", attempt):
-            yield f"the effect of job {job_id}, attempt {attempt}, is there; the job is '{job.state}'"

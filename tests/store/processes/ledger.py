@@ -1,7 +1,7 @@
 """What writers were answered, kept by a process that is not killed, and held against the store afterwards."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -18,12 +18,16 @@ Item = dict[str, Any]
 
 
 class Asked(Struct):
-    """Something that was asked as a whole, and what came back; None: nothing did, so that it is in doubt."""
+    """Something that was asked as a whole, and what came back; None: nothing did, so that it is in doubt.
+
+    `lost` is what an outage was told as. Unless it says that the outcome is not known, there must be none.
+    """
 
     at: int
     items: list[Item]
     answered_at: int | None = None
     answers: list[dict[str, Any]] | None = None
+    lost: str | None = None
 
 
 class Ledger(Struct):
@@ -38,6 +42,8 @@ class Ledger(Struct):
             elif "answered" in line:
                 asked = by_number[line["answered"]]
                 asked.answered_at, asked.answers = line["at"], line["answers"]
+            elif "lost" in line:
+                by_number[line["lost"]].lost = line["code"]
         self.asked += by_number.values()
         return list(by_number.values())
 
@@ -71,7 +77,8 @@ class Ledger(Struct):
     def torn(self, records: dict[str, Job]) -> Iterator[str]:
         """Batches in doubt of which some jobs are there and some are not."""
         for asked in self.asked:
-            requests = [item["arguments"]["request_id"] for item in asked.items if item["verb"] == "enqueue"]
+            made = [item["arguments"].get("request_id") for item in asked.items if item["verb"] == "enqueue"]
+            requests = [request_id for request_id in made if request_id is not None]
             there = sum(derived_id("default", "enqueue", request_id) in records for request_id in requests)
             if there not in (0, len(requests)):
                 yield f"of a batch of {len(requests)} jobs {there} are there"
@@ -94,14 +101,20 @@ def _calls(asked: Asked) -> Iterator[Call]:
         told = () if answer is None else tuple(Answer(job_id, rev) for job_id, rev, _ in answer.get("jobs", ()))
         yield Call(
             verb=item["verb"],
-            outcome="unknown" if answer is None else "ok" if "jobs" in answer else "refused",
+            outcome=_outcome(asked, answer),
             began=asked.at,
             ended=asked.answered_at,
             job_id=arguments.get("job_id"),
-            request_id=arguments["request_id"],
+            request_id=arguments.get("request_id"),
             expected_rev=arguments.get("expected_rev"),
             worker=arguments.get("worker"),
             attempt=arguments.get("attempt"),
             answers=told,
             payload_digest=item.get("payload_digest"),
         )
+
+
+def _outcome(asked: Asked, answer: dict[str, Any] | None) -> Literal["ok", "refused", "unknown"]:
+    if answer is None:
+        return "unknown" if asked.lost in (None, "outcome_unknown") else "refused"
+    return "ok" if "jobs" in answer else "refused"

@@ -2,14 +2,13 @@
 
 import time
 from collections import Counter
-from contextlib import ExitStack
-from pathlib import Path
 
 import detent
 from detent.client import SyncClient
+from tests.store.processes.gathering import gathered, let_go
 from tests.store.processes.outcome import Outcome
-from tests.store.processes.program import Line, Program
-from tests.store.processes.stores import all_events, all_jobs, by_state, url_of
+from tests.store.processes.program import Line
+from tests.store.processes.stores import all_events, all_jobs, by_state
 
 LIFECYCLES = 5
 # Each of these must have happened in a load worth its name: by event verb.
@@ -19,13 +18,17 @@ VERBS = frozenset({
 })  # fmt: skip
 
 
-def run_load(folder: Path, *, seed: int, processes: int = 3, jobs: int = 1_000, wait_s: float = 90) -> Outcome:
+def run_load(url: str, *, seed: int, processes: int = 3, jobs: int = 1_000, wait_s: float = 90) -> Outcome:
     outcome = Outcome()
-    share, url = jobs // LIFECYCLES // processes, url_of(folder)
+    share = jobs // LIFECYCLES // processes
+    shares = [share] * (processes - 1) + [jobs // LIFECYCLES - share * (processes - 1)]
     began_s = time.monotonic()
-    told = _load(
-        url, seed, processes, [share] * (processes - 1) + [jobs // LIFECYCLES - share * (processes - 1)], wait_s
-    )
+    given = [
+        {"url": url, "name": f"load{number}", "seed": seed + number, "share": shares[number], "wait_s": wait_s}
+        for number in range(processes)
+    ]
+    with gathered("loader", given) as programs:
+        told = let_go(programs, wait_s + 30, go=True)
     took_s = time.monotonic() - began_s
     with detent.connect(url) as client:
         _judge(outcome, client, told, jobs)
@@ -37,23 +40,6 @@ def run_load(folder: Path, *, seed: int, processes: int = 3, jobs: int = 1_000, 
         f"    {by_state(listed)}"
     )
     return outcome
-
-
-def _load(url: str, seed: int, processes: int, shares: list[int], wait_s: float) -> list[Line]:
-    with ExitStack() as running:
-        programs = [
-            running.enter_context(
-                Program(
-                    "loader", url=url, name=f"load{number}", seed=seed + number, share=shares[number], wait_s=wait_s
-                )
-            )
-            for number in range(processes)
-        ]
-        for program in programs:
-            program.hear()
-        for program in programs:
-            program.say(go=True)
-        return [program.ended(wait_s + 30)[0] for program in programs]
 
 
 def _judge(outcome: Outcome, client: SyncClient, told: list[Line], jobs: int) -> None:

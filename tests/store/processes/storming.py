@@ -1,7 +1,6 @@
 """The load over all five lifecycles while its processes are killed: what is left of it ends all the same."""
 
 import time
-from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -9,15 +8,15 @@ import detent
 from tests.store.processes.loading import LIFECYCLES
 from tests.store.processes.outcome import Outcome
 from tests.store.processes.program import Program
-from tests.store.processes.stores import all_jobs, by_state, url_of
+from tests.store.processes.stores import all_jobs, by_state
 
 LIFE_S: Final = (0.02, 0.3)
 
 
 def run_storm(
-    folder: Path, *, seed: int, jobs: int, kills: int, processes: int = 3, workers: int = 4, wait_s: float = 120
+    url: str, *, seed: int, jobs: int, kills: int, processes: int = 3, workers: int = 4, wait_s: float = 120
 ) -> Outcome:
-    outcome, url, random = Outcome(), url_of(folder), Random(seed)
+    outcome, random = Outcome(), Random(seed)
     loads: list[Program] = []
     began_s = time.monotonic()
     try:

@@ -1,6 +1,4 @@
-"""Sixty-four claimers in eight processes, on one file."""
-
-from pathlib import Path
+"""Sixty-four claimers in eight processes, on one store."""
 
 import pytest
 
@@ -9,8 +7,9 @@ from tests.store.processes.conftest import Show
 
 
 @pytest.mark.requirement("STD-14", "STD-15", "ALL-01", "ALL-05")
-def test_sixty_four_claimers_never_share_a_job(tmp_path: Path, show: Show) -> None:
-    outcome = run_claimers(tmp_path, processes=8, claimers=8, jobs=2_000)
+@pytest.mark.parametrize("jobs", [1, 2_000])
+def test_sixty_four_claimers_never_share_a_job(url: str, show: Show, jobs: int) -> None:
+    outcome = run_claimers(url, processes=8, claimers=8, jobs=jobs)
 
     show(outcome.summary)
     assert outcome.faults == []

@@ -1,16 +1,15 @@
 """Writers killed at random moments, by SIGKILL, under load."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.store.processes.conftest import Show
 from tests.store.processes.killing import run_kills
+from tests.store.processes.transactions import is_on_postgres
 
 
 @pytest.mark.requirement("STD-18", "ALL-03", "ALL-05")
-def test_nothing_acknowledged_is_lost_when_writers_are_killed(tmp_path: Path, show: Show) -> None:
-    outcome = run_kills(tmp_path, seed=20, kills=40)
+def test_nothing_acknowledged_is_lost_when_writers_are_killed(url: str, show: Show) -> None:
+    outcome = run_kills(url, seed=20, kills=10 if is_on_postgres(url) else 40)
 
     show(outcome.summary)
     assert outcome.faults == []

@@ -7,13 +7,16 @@ from typing import Any
 import pytest
 
 import detent
-from detent.kernel.digest import derived_id
+from detent.client import Codec
+from detent.kernel.digest import derived_id, digest
 from detent.kernel.job import Job
 from tests.store.processes.ledger import Ledger
 from tests.store.processes.program import Line
 from tests.store.processes.stores import all_stories, url_of
 
 REQUESTS = ("r1", "r2")
+PAYLOAD = {"number": 1}
+PAYLOAD_DIGEST = digest(Codec().encode(PAYLOAD))
 JOB_ID = derived_id("default", "enqueue", "r1")
 
 
@@ -31,6 +34,11 @@ def told(verb: str, answer: dict[str, Any] | None, request_ids: Iterable[str] = 
     items = [{"verb": verb, "arguments": {"request_id": request_id}, **more} for request_id in request_ids]
     asked = {"asked": 1, "at": 1, "items": items}
     return [asked] if answer is None else [asked, {"answered": 1, "at": 2, "answers": [answer]}]
+
+
+def lost(code: str) -> list[Line]:
+    item = {"verb": "enqueue", "arguments": {"kind": "k"}, "payload_digest": PAYLOAD_DIGEST}
+    return [{"asked": 1, "at": 1, "items": [item]}, {"lost": 1, "at": 2, "code": code}]
 
 
 def complaints(lines: list[Line], records: dict[str, Job]) -> list[str]:
@@ -71,3 +79,24 @@ def test_calls_go_to_the_history_checker_too(tmp_path: Path) -> None:
         report = ledger.audited(all_stories(client))
 
     assert {"I10", "I11"} <= set(report.counts)
+
+
+@pytest.mark.parametrize(
+    ("code", "jobs", "found"),
+    [
+        ("store_unavailable", 0, set()),
+        ("store_unavailable", 1, {"I11"}),
+        ("outcome_unknown", 0, set()),
+        ("outcome_unknown", 1, set()),
+        ("outcome_unknown", 2, {"I13"}),
+    ],
+)
+def test_an_error_says_how_much_may_be_there(url: str, code: str, jobs: int, found: set[str]) -> None:
+    ledger = Ledger()
+    ledger.add(lost(code))
+    with detent.connect(url) as client:
+        for _ in range(jobs):
+            client.enqueue("k", PAYLOAD)
+        report = ledger.audited(all_stories(client))
+
+    assert set(report.counts) == found

@@ -1,18 +1,15 @@
 """Somebody who writes to a store's file with plain SQL, past Detent: what the schema alone lets through."""
 
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
 
-from detent.lifecycle import SAME, Lifecycle
-from detent.lifecycle.words import LEASED
+from detent.lifecycle import Lifecycle
+from tests.store.declared import Columns, Triple, way_to
 from tests.store.sqlite.files import opened
 
-Triple = tuple[str, str, str]  # source, verb, target
-Columns = dict[str, Any]
 AT: Final = 1_738_425_600_000_000
 # What the schema asks of a record in each phase, beside the state.
 FITTING: Final[dict[str, Columns]] = {
@@ -117,30 +114,3 @@ def refusal(write: Callable[[], object]) -> str | None:
 
 def fitting(phase: str, outcome: str | None) -> Columns:
     return EMPTY | {"phase": phase, "outcome": outcome} | FITTING[phase] | DIGESTS[outcome]
-
-
-def declared(lifecycle: Lifecycle) -> set[Triple]:
-    """Every move, read off the declaration itself; who may cancel a leased job may also ask it to stop."""
-    found = {
-        (source, move.verb, source if move.target == SAME else move.target)
-        for move in lifecycle.moves
-        for source in move.sources
-    }
-    leased = {state.name for state in lifecycle.states if state.phase in LEASED}
-    return found | {(source, "request_cancel", source) for source, verb, _ in found if verb == "cancel"} & {
-        (state, "request_cancel", state) for state in leased
-    }
-
-
-def way_to(lifecycle: Lifecycle, state: str) -> list[Triple]:
-    """The shortest row of declared moves from the first state to this one."""
-    first = lifecycle.table.start.leg.state.name
-    ways: dict[str, list[Triple]] = {first: []}
-    waiting = deque([first])
-    while waiting:
-        source = waiting.popleft()
-        for triple in sorted(declared(lifecycle)):
-            if triple[0] == source and triple[2] not in ways:
-                ways[triple[2]] = [*ways[source], triple]
-                waiting.append(triple[2])
-    return ways[state]

@@ -118,7 +118,7 @@ def open_as_nobody(path: str) -> object:
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
-    return _code(lambda: enqueue(path, "job"))
+    return code_of(lambda: enqueue(path, "job"))
 
 
 def modes(path: str) -> object:
@@ -133,16 +133,16 @@ def sqlite3_first(path: str) -> object:
     """Python's own library has the file open, and has used it, before Detent comes."""
     other = sqlite3.connect(path)
     other.execute("create table if not exists mine (x)")
-    refused = _code(lambda: enqueue(path, "job"))
+    refused = code_of(lambda: enqueue(path, "job"))
     other.close()
-    return [refused, _code(lambda: enqueue(path, "job"))]
+    return [refused, code_of(lambda: enqueue(path, "job"))]
 
 
 def look_beside_sqlite3(path: str) -> object:
     """What is said of a file's migrations while Python's own library has it open."""
     other = sqlite3.connect(path)
     other.execute("create table if not exists mine (x)")
-    refused = _code(lambda: look(path))
+    refused = code_of(lambda: look(path))
     other.close()
     return refused
 
@@ -150,7 +150,7 @@ def look_beside_sqlite3(path: str) -> object:
 def look_after_fork(path: str) -> object:
     """What a forked child is told of the migrations of a file that its parent has open."""
     with opened(Path(path)):
-        return _in_fork(lambda: _code(lambda: look(path)))
+        return in_fork(lambda: code_of(lambda: look(path)))
 
 
 def look(path: str) -> object:
@@ -161,13 +161,13 @@ def fork(path: str, other: str) -> object:
     """What a forked child is told: with its parent's client, with a new one of that file, and with another file."""
     with opened(Path(path)) as client:
         client.enqueue("scan", job_id="parent")
-        told = _in_fork(
+        told = in_fork(
             lambda: [
-                _code(lambda: client.enqueue("scan")),
-                _code(lambda: client.get("parent")),
-                _code(lambda: client.transaction().__enter__()),
-                _code(lambda: enqueue(path, "child")),
-                _code(lambda: enqueue(other, "child")),
+                code_of(lambda: client.enqueue("scan")),
+                code_of(lambda: client.get("parent")),
+                code_of(lambda: client.transaction().__enter__()),
+                code_of(lambda: enqueue(path, "child")),
+                code_of(lambda: enqueue(other, "child")),
             ]
         )
         client.enqueue("scan", job_id="parent again")
@@ -176,10 +176,10 @@ def fork(path: str, other: str) -> object:
 
 def fork_after_close(path: str) -> object:
     enqueue(path, "parent")
-    return _in_fork(lambda: _code(lambda: enqueue(path, "child")))
+    return in_fork(lambda: code_of(lambda: enqueue(path, "child")))
 
 
-def _in_fork(work: Callable[[], Any]) -> Any:
+def in_fork(work: Callable[[], Any]) -> Any:
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -191,7 +191,7 @@ def _in_fork(work: Callable[[], Any]) -> Any:
         return json.load(answer)
 
 
-def _code(work: Callable[[], object]) -> str:
+def code_of(work: Callable[[], object]) -> str:
     try:
         work()
     except DetentError as refused:

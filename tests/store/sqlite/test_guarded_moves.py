@@ -7,9 +7,16 @@ import apsw
 import pytest
 
 from detent.lifecycle import Lifecycle
-from detent.lifecycle.words import PHASES, VERBS
+from detent.lifecycle.words import VERBS
 from detent.lifecycles import BUILT_IN
-from tests.store.sqlite.by_hand import Hand, Triple, declared, fitting, refusal, way_to
+from tests.store.declared import (
+    Triple,
+    declared,
+    let_in_with_another_outcome,
+    let_in_with_another_phase,
+    way_to,
+)
+from tests.store.sqlite.by_hand import Hand, fitting, refusal
 
 MOVE: Final = "a move is declared, one step of rev, with its event"
 BEGIN: Final = "a job begins with its first event, in a declared way"
@@ -50,29 +57,12 @@ def test_nothing_leaves_an_end_not_even_a_move_that_was_declared_by_hand(hand: H
 @pytest.mark.requirement("ALL-02")
 @every_lifecycle
 def test_declared_move_with_the_phase_of_another_state_is_refused(hand: Hand, lifecycle: Lifecycle) -> None:
-    let_in = []
-    for job, triple in enumerate(sorted(declared(lifecycle)), 1):
-        hand.bring(lifecycle, triple[0], job)
-        right = lifecycle.by_name[triple[2]].phase
-        for phase in set(PHASES) - {right}:
-            wrong = fitting(phase, "failure" if phase == "ended" else None)
-            let_in += [(triple, phase)] if _is_let_in(hand, lifecycle, triple, job, **wrong) else []
-
-    assert let_in == []
+    assert let_in_with_another_phase(hand, lifecycle, partial(_is_let_in, hand), fitting) == []
 
 
 @every_lifecycle
 def test_end_with_another_outcome_than_declared_is_refused(hand: Hand, lifecycle: Lifecycle) -> None:
-    let_in = []
-    for job, triple in enumerate(sorted(declared(lifecycle)), 1):
-        right = lifecycle.by_name[triple[2]].outcome
-        if right is None:
-            continue
-        hand.bring(lifecycle, triple[0], job)
-        for outcome in {"success", "failure", "cancelled"} - {right}:
-            let_in += [triple] if _is_let_in(hand, lifecycle, triple, job, **fitting("ended", outcome)) else []
-
-    assert let_in == []
+    assert let_in_with_another_outcome(hand, lifecycle, partial(_is_let_in, hand), fitting) == []
 
 
 @pytest.mark.requirement("ALL-04")

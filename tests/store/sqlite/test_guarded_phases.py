@@ -8,7 +8,8 @@ import pytest
 
 from detent.lifecycle import Lifecycle
 from detent.lifecycles import BUILT_IN
-from tests.store.sqlite.by_hand import AT, DIGESTS, EMPTY, FITTING, Columns, Hand, fitting, refusal
+from tests.store.declared import Columns
+from tests.store.sqlite.by_hand import AT, DIGESTS, EMPTY, FITTING, Hand, fitting, refusal
 from tests.store.sqlite.files import ROOT
 
 MIGRATION: Final = ROOT / "src/detent/store/sqlite/migrations/0001_first.sql"

@@ -19,6 +19,9 @@ _PLANS: Final = {
 }
 
 
+_LIMITS: Final = {"lock_timeout": str(LOCK_MS), "idle_in_transaction_session_timeout": str(IDLE_MS)}
+
+
 class Address(Struct, frozen=True, kw_only=True):
     """`prepare=False` also asks for nothing that has to last beyond a transaction: for poolers such as pgbouncer."""
 
@@ -37,6 +40,11 @@ class Address(Struct, frozen=True, kw_only=True):
         user = f"{parts['user']}@" if parts.get("user") else ""
         return f"postgresql://{user}{host}:{port}/{parts.get('dbname') or ''}"
 
+    @property
+    def begin(self) -> str:
+        """How a transaction begins. Behind a pooler a connection has no settings of ours: each brings its own."""
+        return "begin" if self.prepare else "; ".join(["begin", *_settings_of_one()])
+
     def keywords(self, *, is_writing: bool) -> dict[str, Any]:
         """What psycopg is given for a connection of the store's."""
         given = self.plain()
@@ -52,7 +60,9 @@ class Address(Struct, frozen=True, kw_only=True):
 
 
 def _options(*, is_writing: bool) -> list[str]:
-    settings: dict[str, Any] = {"lock_timeout": LOCK_MS, "idle_in_transaction_session_timeout": IDLE_MS}
-    if is_writing:
-        settings |= _PLANS
+    settings = _LIMITS | _PLANS if is_writing else _LIMITS | {"jit": "off"}
     return [f"-c {name}={value}" for name, value in settings.items()]
+
+
+def _settings_of_one() -> list[str]:
+    return [f"set local {name} = {value}" for name, value in (_LIMITS | _PLANS).items()]

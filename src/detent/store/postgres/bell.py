@@ -19,8 +19,31 @@ from detent.store.waiting import is_blocking
 CHANNEL: Final = "detent"
 RING: Final = f"select set_config('synchronous_commit', 'off', true), pg_notify('{CHANNEL}', '')"
 RING_S: Final = 0.02  # between two rings of one client
-HEARD_S: Final = 0.5  # between looks at whether it is still wanted
+HEARD_S: Final = 0.2  # between looks at whether it is still wanted
 RETRY_S: Final = 1.0
+
+
+class _Thread:
+    """One that begins when it is first wanted, by whichever thread that is."""
+
+    def __init__(self, work: Callable[[], None], name: str) -> None:
+        self._door = threading.Lock()
+        self._thread = threading.Thread(target=work, name=name, daemon=True)
+        self._has_begun = False
+
+    def begin(self) -> None:
+        if self._has_begun:
+            return
+        with self._door:
+            if not self._has_begun:
+                self._thread.start()
+                self._has_begun = True
+
+    def end(self) -> None:
+        with self._door:
+            is_there, self._has_begun = self._has_begun, True  # who comes now is too late
+        if is_there:
+            self._thread.join()
 
 
 class Ringer:
@@ -28,39 +51,35 @@ class Ringer:
 
     def __init__(self, ring: Callable[[], object]) -> None:
         self._ring = ring
-        self._is_owed = False
-        self._is_idle = True
+        self._is_due = False
         self._wanted = threading.Event()
         self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = _Thread(self._run, "detent-ringer")
 
     def written(self) -> None:
-        """Something was committed: the thread begins with the first of it. While it is busy, a word is enough."""
-        self._is_owed = True
-        if self._is_idle:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="detent-ringer", daemon=True)
-                self._thread.start()
-            self._wanted.set()
+        """Something was committed: the thread begins with the first of it."""
+        self._is_due = True
+        self._thread.begin()
+        self._wanted.set()
 
     def close(self) -> None:
+        """After the last ring, if one is due: a program may write and be gone."""
         self._closed.set()
         self._wanted.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.end()
 
     def _run(self) -> None:
-        while True:
-            self._is_idle = True
-            if not self._is_owed:  # asked after the word was given: whoever writes now sees that it has to wake us
-                self._wanted.wait()
-            self._is_idle = False
+        while not self._closed.is_set():
+            self._wanted.wait()
             self._wanted.clear()
-            if self._closed.is_set():
-                return
-            self._is_owed = False
-            self._ring()
+            self._ring_if_due()
             self._closed.wait(RING_S)
+        self._ring_if_due()
+
+    def _ring_if_due(self) -> None:
+        if self._is_due:
+            self._is_due = False
+            self._ring()
 
 
 class Listener:
@@ -72,14 +91,12 @@ class Listener:
         self._changed = threading.Condition()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._closed = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = _Thread(self._run, "detent-listener")
 
     @property
     def rings(self) -> int:
         """How many were heard so far; to be asked before looking at what they are about."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="detent-listener", daemon=True)
-            self._thread.start()
+        self._thread.begin()
         return self._rings
 
     async def wait(self, rings: int, timeout_s: float) -> None:
@@ -104,8 +121,7 @@ class Listener:
 
     def close(self) -> None:
         self._closed.set()
-        if self._thread is not None:
-            self._thread.join()
+        self._thread.end()
 
     def _run(self) -> None:
         while not self._closed.is_set():

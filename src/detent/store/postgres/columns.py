@@ -44,6 +44,7 @@ FIRST_EVENT: Final[Columns] = (
 )  # fmt: skip
 STEP: Final[Columns] = (
     ("job", "bigint"), ("to_rev", "bigint"), ("to_state", "text"), ("at", "bigint"), ("leased", "bigint"),
+    ("said", "text"),
 )  # fmt: skip
 EVENT: Final[Columns] = (
     ("job", "bigint"), ("tenant", "text"), ("rev", "bigint"), ("type", "text"), ("verb", "text"),
@@ -62,15 +63,21 @@ RECEIPT: Final[Columns] = (
 )  # fmt: skip
 
 
+# Of a new job these may be there or not, in any combination. They always come in the same way, empty or not, or else
+# each combination would be a statement of its own.
+_OPTIONAL: Final = frozenset(
+    ("run_at", "dedupe_key", "correlation_id", "job_trace_id", "parent_job_id", "workflow_id", "step_index", "topic",
+     "context_ptr", "adapter_id", "env", "request_id", "trace_id", "cause", "rerun_of")
+)  # fmt: skip
 _HEADS: Final[dict[str, Columns]] = {
-    "begin_records": (*SPEC, *FIRST_EVENT),
-    "move_records": STEP,
+    "insert_record": (*SPEC, *FIRST_EVENT),
+    "move_record": STEP,
     "end_records": STEP,
     "say": STEP[:1],
-    "insert_events": EVENT,
-    "insert_details": DETAIL,
-    "insert_notes": NOTE,
-    "insert_receipts": RECEIPT,
+    "insert_event": EVENT,
+    "insert_detail": DETAIL,
+    "insert_note": NOTE,
+    "keep_receipt": RECEIPT,
 }
 
 
@@ -78,6 +85,11 @@ _HEADS: Final[dict[str, Columns]] = {
 def columns_of(block: str, names: Names) -> Columns:
     """What the rows of a block are made of: its own columns, then those of the record that it sets."""
     return (*_HEADS[block], *((name, TYPES[name]) for name in names))
+
+
+@cache
+def optional(block: str, names: Names) -> tuple[bool, ...]:
+    return tuple([block == "insert_record" and name in _OPTIONAL for name, _ in columns_of(block, names)])
 
 
 @cache

@@ -1,5 +1,5 @@
-"""The one statement that writes a batch, put together from the blocks it needs. A few dozen are ever made, each
-prepared once.
+"""The one statement that writes a batch, put together from the blocks it needs. Batches of a kind share one, which is
+prepared once; a program makes a few dozen.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,26 +34,26 @@ class Part(NamedTuple):
 
 @lru_cache(COMPOSED_MAX)
 def composed(parts: tuple[Part, ...], *, is_guarded: bool) -> str:
-    made = [SQL["clock"], *(_filled(part, f"p{place}_") for place, part in enumerate(parts))]
+    made = [SQL["clock"], *(_filled(part, f"p{place}_", is_guarded) for place, part in enumerate(parts))]
     counts = [f"(select count(*) from {name})" for name in _counted(parts)]
     written = SQL["written_guarded" if is_guarded else "written"].replace("{counts}", " + ".join(counts) or "0")
-    begun = [place for place, part in enumerate(parts) if part.block == "begin_records"]
+    begun = [place for place, part in enumerate(parts) if part.block == "insert_record"]
     numbers = f"(select array_agg(job order by place) from p{begun[0]}_begun)" if begun else "null::bigint[]"
     return f"with {', '.join(made)}\n{written.replace('{begun}', numbers)}"
 
 
 def _counted(parts: Sequence[Part]) -> list[str]:
     """What must have happened as often as was asked for."""
-    results = {"move_records": "moved", "end_records": "gone", "say": "said"}
+    results = {"move_record": "moved", "end_records": "gone", "say": "said"}
     counted = [f"p{place}_{results[each.block]}" for place, each in enumerate(parts) if each.block in results]
-    return counted + ["receipts" for each in parts if each.block == "insert_receipts"]
+    return counted + ["receipts" for each in parts if each.block == "keep_receipt"]
 
 
-def _filled(part: Part, prefix: str) -> str:
+def _filled(part: Part, prefix: str, is_guarded: bool) -> str:
     block = SQL[part.block].replace("{rows}", _rows(part, prefix)).replace("{p}", prefix)
+    block = block.replace("{unsaid}", SQL["unsaid"] if is_guarded else "")
     names = part.names
     block = block.replace("{names}", ", ".join(names)).replace("{assignments}", _assigned(names))
-    block = block.replace("{look_at}", "wake_at")
     if part.block != "end_records":
         return block
     kept = [name for name in _KEPT if name not in names]

@@ -11,7 +11,7 @@ from detent.store.postgres.reckoning import Reckoning
 from detent.store.postgres.script import Ask
 from detent.store.rows import Row
 
-PREPARED_MAX: Final = 500
+PREPARED_MAX: Final = 150  # each takes the server some hundred kilobytes
 
 
 class Connection:
@@ -22,6 +22,7 @@ class Connection:
         self._is_writing = is_writing
         self._raw: psycopg.Connection[Any] | None = None
         self._cursor: psycopg.RawCursor[Any] | None = None
+        self._has_begun = False
         self.reckoning = Reckoning()
         self.definitions = Definitions()
 
@@ -29,23 +30,32 @@ class Connection:
     def is_open(self) -> bool:
         return self._raw is not None and not self._raw.closed
 
+    def reach(self) -> None:
+        """Make it now, if it is not there."""
+        if not self.is_open:
+            self._open()
+
+    def begin(self, sql: str = "begin") -> None:
+        self.say(sql)
+        self._has_begun = True
+
+    def commit(self) -> None:
+        self.say("commit")
+        self._has_begun = False
+
     def execute(self, asked: Ask) -> list[Row]:
-        cursor = self._cursor if self._cursor is not None and self.is_open else self._open()
+        cursor = self._ready()
         cursor.execute(asked.sql, asked.values)
         result = cursor.pgresult  # its description would be made anew each time, column by column
         return cursor.fetchall() if result is not None and result.status == ExecStatus.TUPLES_OK else []
 
     def say(self, sql: str) -> None:
-        """A statement without values or rows. It is not worth preparing."""
-        cursor = self._cursor if self._cursor is not None and self.is_open else self._open()
-        cursor.execute(sql, prepare=False)
-
-    def script(self, sql: str) -> None:
-        """Several statements at once."""
-        self.say(sql)
+        """A statement, or several, without values or rows. It is not worth preparing."""
+        self._ready().execute(sql, prepare=False)
 
     def rollback(self) -> None:
         """Undo what is open, if there is still somebody to tell."""
+        self._has_begun = False
         if self._raw is not None and not self._raw.closed:
             self._raw.rollback()
 
@@ -53,6 +63,14 @@ class Connection:
         raw, self._raw, self._cursor = self._raw, None, None
         if raw is not None:
             raw.close()
+
+    def _ready(self) -> "psycopg.RawCursor[Any]":
+        """A transaction that has lost its connection does not go on on another one."""
+        if self._cursor is not None and self.is_open:
+            return self._cursor
+        if self._has_begun:
+            raise psycopg.OperationalError("the connection was lost in the middle of a transaction")
+        return self._open()
 
     def _open(self) -> "psycopg.RawCursor[Any]":
         self.close()

@@ -38,7 +38,8 @@ class Present(NamedTuple):
     def open_parts(self, late: Late) -> list[Late]:
         """Those of these transactions that are under way."""
         parts = [Late(each, each, late.low) for each in self.under_way if late.first <= each <= late.last]
-        beyond = Late(max(late.first, self.until), late.last, late.low)
+        # What was never given out here is of another server, from which this store was restored: it has ended.
+        beyond = Late(max(late.first, self.until), min(late.last, self.next - 1), late.low)
         return [*parts, beyond] if beyond.first <= beyond.last else parts
 
     def ended_parts(self, late: Late) -> list[Late]:

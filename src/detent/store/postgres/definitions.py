@@ -18,7 +18,7 @@ from detent.store.rows import encode, text
 
 
 class Definitions:
-    """One for all connections of a store. Each way to ask is a script, which asks the store for what is new only."""
+    """One for each connection. Each way to ask is a script, which asks the store for what is new only."""
 
     def __init__(self) -> None:
         self.forget()
@@ -29,6 +29,15 @@ class Definitions:
         self._policies: dict[int, Policy] = {}
         self._policy_numbers: dict[bytes, int] = {}
         self._last_policy: tuple[Policy, int] | None = None  # most jobs in a row are of one type
+        self._has_added = False
+
+    def rolled_back(self) -> None:
+        """A number that was given in the transaction may be given anew."""
+        if self._has_added:
+            self.forget()
+
+    def committed(self) -> None:
+        self._has_added = False
 
     def copy(self) -> "Definitions":
         """For a transaction of somebody else's, of which nobody knows here whether it will be rolled back."""
@@ -88,6 +97,7 @@ class Definitions:
         content = encode(policy)
         number = self._policy_numbers.get(content)
         if number is None:
+            self._has_added = True
             number = self._policy_numbers[content] = yield from _policy_number(content)
         self._last_policy = policy, number
         return number
@@ -105,11 +115,12 @@ class Definitions:
             "digest": lifecycle.digest,
             "definition": text(lifecycle),
         }
+        self._has_added = True
         ((number,),) = yield ask(SQL["insert_lifecycle"], row)
         names = ("sources", "verbs", "targets", "phases", "outcomes")
         columns = zip(*moves_of(lifecycle), strict=True)
         moves = {name: texts(column) for name, column in zip(names, columns, strict=True)}
-        yield ask(SQL["insert_moves"], {"lifecycle": number, **moves})
+        yield ask(SQL["insert_move"], {"lifecycle": number, **moves})
         yield from self._refresh()
 
 

@@ -7,9 +7,13 @@ import psycopg
 from detent.errors import StoreError
 
 _LOST: Final = "the connection was lost; see whether the server runs and can be reached"
+_POOLED: Final = "a pooler in between lends its connections for one transaction at a time; connect with prepare=off"
 # The SQLSTATE, or how it begins → our code, and what to do about it. The longest that fits counts.
 _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     "08": ("store_unavailable", _LOST),
+    "08P01": ("store_unavailable", _POOLED),
+    "26000": ("store_unavailable", _POOLED),
+    "42P05": ("store_unavailable", _POOLED),
     "57P": ("store_unavailable", "the server is going down or coming up; try again when it is there"),
     "57014": ("store_locked", "it took too long and was cancelled; see what blocks it, or allow more with busy_s"),
     "55P03": ("store_locked", "another transaction keeps it locked; end that, or wait longer with busy_s"),
@@ -34,20 +38,22 @@ _MEANINGS: Final[dict[str, tuple[str, str]]] = {
     "58": ("store_io", "the operating system failed; read the job to see whether the call took effect"),
 }
 # Shutting down, crashed, starting up; idle for too long, in a transaction or not; no connection left.
-_LOST_STATES: Final = frozenset({"57P01", "57P02", "57P03", "57P05", "25P03", "53300"})
+_LOST_STATES: Final = frozenset({"57P01", "57P02", "57P03", "57P04", "57P05", "25P03", "53300"})
 # Told by the server, of a transaction that did not happen: it can be asked for once more.
 _AGAIN: Final = frozenset({"40001", "40P01", "23505", "DT001"})
 
 
-def store_error(where: str, error: BaseException) -> StoreError:
-    state = getattr(error, "sqlstate", None)
-    if state is None:
-        return StoreError(f"store {where}: {_LOST} ({_said(error)})", code="store_unavailable")
+def store_error(where: str, error: BaseException, state: str | None = None) -> StoreError:
+    """`state`: the SQLSTATE, where the error itself does not have it."""
+    state = state or getattr(error, "sqlstate", None)
+    if state is None and is_lost(error):
+        return StoreError(f"store {where}: {_LOST} ({said(error)})", code="store_unavailable")
+    state = state or "?????"
     for length in (5, 3, 2):
         if state[:length] in _MEANINGS:
             code, remedy = _MEANINGS[state[:length]]
-            return StoreError(f"store {where}: {remedy} ({_said(error)})", code=code)
-    return StoreError(f"store {where}: PostgreSQL failed ({state}: {_said(error)})", code="store_io")
+            return StoreError(f"store {where}: {remedy} ({said(error)})", code=code)
+    return StoreError(f"store {where}: PostgreSQL failed ({state}: {said(error)})", code="store_io")
 
 
 def is_lost(error: BaseException) -> bool:
@@ -68,5 +74,5 @@ def is_again(error: BaseException) -> bool:
     return getattr(error, "sqlstate", None) in _AGAIN
 
 
-def _said(error: BaseException) -> str:
+def said(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__

@@ -16,7 +16,7 @@ BYTES_MAX: Final = 16_384  # of payload and checkpoint: larger ones are read aga
 
 
 class Memory:
-    """Shared by the threads of a store. One step at a time is all that they need of a dict."""
+    """Shared by the threads of a store, without a lock: whatever they make of it, what is wrong is not written."""
 
     def __init__(self) -> None:
         self._known: dict[Key, Known] = {}

@@ -14,7 +14,7 @@ from detent.store.rows import Row
 from detent.store.schema import checksum_of, matched, migrations_in
 from detent.store.waiting import now_s, pause
 
-LOCK_MS: Final = 2_000  # everybody who comes after a waiting migration waits as well
+LOCK_MS: Final = 500  # everybody who comes after a waiting migration waits as well
 PAUSE_S: Final = 0.5
 # "dtnt": what programs that migrate the same database take turns by.
 TURN: Final = 0x64746E74
@@ -51,6 +51,9 @@ def migrate(connection: Connection, where: str, wait_s: float) -> None:
             if now_s() >= deadline:
                 raise _in_the_way(where, missing[0]) from error
             pause(PAUSE_S)
+        except psycopg.errors.InsufficientPrivilege as error:
+            connection.rollback()
+            raise _not_the_owner(where, missing[0]) from error
         except BaseException:
             connection.rollback()
             raise
@@ -63,7 +66,7 @@ def _apply(connection: Connection, migration: Migration) -> None:
     connection.say(f"select pg_advisory_xact_lock({TURN})")
     connection.say(_TABLE)
     if migration.number not in [row[0] for row in _rows(connection)]:
-        connection.script(migration.sql)
+        connection.say(migration.sql)
         connection.execute(Ask(_RECORD, (str(migration.number), migration.name, checksum_of(migration))))
     connection.say("commit")
 
@@ -76,3 +79,9 @@ def _rows(connection: Connection) -> list[Row]:
 def _in_the_way(where: str, migration: Migration) -> StoreError:
     message = f"migration {migration.number} ({migration.name}) found a table locked each time; end long transactions"
     return StoreError(f"store {where}: {message} and try again", code="store_locked")
+
+
+def _not_the_owner(where: str, migration: Migration) -> StoreError:
+    message = f"it lacks migration {migration.number} ({migration.name}), and this role may not apply it"
+    remedy = "let the owner run `detent migrate`, and `detent migrate --roles` for this role"
+    return StoreError(f"store {where}: {message}; {remedy}", code="store_read_only")

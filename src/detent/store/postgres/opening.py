@@ -12,6 +12,7 @@ from detent.store.postgres.address import Address
 from detent.store.postgres.connection import Connection
 from detent.store.postgres.failing import store_error
 from detent.store.postgres.patience import Patience
+from detent.store.postgres.refusing import may_come, refused
 from detent.store.postgres.script import Ask
 from detent.store.query import Migration
 
@@ -64,15 +65,16 @@ def _prepare(connection: Connection, address: Address) -> None:
 
 
 def _patiently(work: Callable[[], Result], connection: Connection, address: Address) -> Result:
-    """A server may just be starting; one that refuses a user does so for good."""
-    patience = Patience(min(address.retry_s, address.busy_s))
+    """A server may just be starting, or be lost on the way. One that was never there, or refuses, does so for good."""
+    patience, was_there = Patience(min(address.retry_s, address.busy_s)), False
     while True:
         try:
+            connection.reach()
+            was_there = True
             return work()
         except (psycopg.Error, OSError) as error:
             connection.close()
-            meant = store_error(address.shown, error)
-            if getattr(error, "sqlstate", None) is None and "refused" in str(error):
-                raise meant from error  # nobody is there
-            if meant.code != "store_unavailable" or not patience.allows(error):
-                raise meant from error
+            if not was_there and not may_come(error):
+                raise refused(address.shown, error) from error
+            if not patience.allows(error):
+                raise (store_error if was_there else refused)(address.shown, error) from error

@@ -7,6 +7,7 @@ the lost one may still be up to on the server, it is over, or it comes too late 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from detent.errors import StoreError
 from detent.kernel import Event
 from detent.store.postgres.connection import Connection
 from detent.store.postgres.script import Ask, Script, ask
@@ -70,7 +71,8 @@ def _by_number(transaction: str) -> Script[bool]:
         if status != "in progress":
             return bool(status == "committed")
         pause(LOOK_S)
-    return False
+    message = f"transaction {transaction}, whose connection was lost, is still under way on the server"
+    raise StoreError(f"{message}; whether the call took effect is not known yet: read the job", code="outcome_unknown")
 
 
 def _by_event(key: Key, event: Event, session: Session) -> Script[bool]:

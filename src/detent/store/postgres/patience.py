@@ -30,5 +30,7 @@ class Patience:
             return self._conflicts < CONFLICTS_MAX
         return False
 
-    def wait_for_others(self) -> None:
+    def waits_for_others(self) -> bool:
+        """Whether to look again at what somebody else is moving, after a pause that it takes."""
         pause(BACKOFF_S[0])
+        return now_s() < self._deadline

@@ -40,10 +40,10 @@ def _remove(jobs: Sequence[Row]) -> Script[Pruned]:
     if not jobs:
         return Pruned()
     meant = {"jobs": numbers([number for (number,) in jobs])}
-    removed = yield from _count("remove_records", meant)
+    removed = yield from _count("remove_record", meant)
     details = yield from _count("remove_details", meant)
     events = yield from _count("remove_events", meant)
-    for name in ("remove_notes", "remove_receipts", "remove_jobs"):
+    for name in ("remove_notes", "remove_receipts", "remove_job"):
         yield ask(SQL[name], meant)
     return Pruned(jobs=removed, events=events, details=details)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from detent.kernel import Event
-from detent.store.postgres.columns import BEGUN, Names, columns_of, labels
+from detent.store.postgres.columns import BEGUN, Names, columns_of, labels, optional
 from detent.store.postgres.composing import Kind, Part, composed
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.values import array, texts
@@ -42,15 +42,12 @@ class Round:
         self._queues.add((spec[4], spec[5]))
         self._begun.append((key, (*spec, *_first_row(first)), columns))
 
-    def move(
-        self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, *, needs_lease: bool
-    ) -> None:
-        self._step(self._moved, key, event, columns, payload, needs_lease=needs_lease)
+    def move(self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, guard: Row) -> None:
+        """`guard`: whether it needs the lease, and what had been said of the job when it was decided."""
+        self._step(self._moved, key, event, columns, payload, guard)
 
-    def end(
-        self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, *, needs_lease: bool
-    ) -> None:
-        self._step(self._ended, key, event, columns, payload, needs_lease=needs_lease)
+    def end(self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, guard: Row) -> None:
+        self._step(self._ended, key, event, columns, payload, guard)
 
     def say(self, key: Key, columns: Mapping[str, Any]) -> None:
         self._said.setdefault(tuple(columns), []).append((key, tuple(columns.values())))
@@ -80,11 +77,10 @@ class Round:
         event: Event,
         columns: Mapping[str, Any],
         payload: str | None,
-        *,
-        needs_lease: bool,
+        guard: Row,
     ) -> None:
         self._first(key, event)
-        row = (event.rev, event.to_state, event.at, 1 if needs_lease else None, *columns.values())
+        row = (event.rev, event.to_state, event.at, *guard, *columns.values())
         steps.setdefault(tuple(columns), []).append((key, row))
         self._events.append((key, event, payload))
 
@@ -98,8 +94,8 @@ class Round:
         if self._begun:
             names = self._begun_names()
             rows = [(*row, *[said.get(name, _DEFAULTS.get(name)) for name in names]) for _, row, said in self._begun]
-            made.append(("begin_records", names, rows))
-        for block, sets in (("move_records", self._moved), ("end_records", self._ended), ("say", self._said)):
+            made.append(("insert_record", names, rows))
+        for block, sets in (("move_record", self._moved), ("end_records", self._ended), ("say", self._said)):
             for names, steps in sets.items():
                 # In the order of their numbers: two that move the same jobs do not wait for each other in a ring.
                 rows = sorted([(session.number(key), *row) for key, row in steps])
@@ -113,10 +109,10 @@ class Round:
     def _log(self, session: "Session") -> list[Filled]:
         number = session.number
         rows: list[Filled] = [
-            ("insert_events", (), [_event_row(event, number(key), said) for key, event, said in self._events]),
-            ("insert_details", (), [(number(key), *row) for key, row in self.details]),
-            ("insert_notes", (), [(number(key), *row) for key, row in self.notes]),
-            ("insert_receipts", (), self.receipts),
+            ("insert_event", (), [_event_row(event, number(key), said) for key, event, said in self._events]),
+            ("insert_detail", (), [(number(key), *row) for key, row in self.details]),
+            ("insert_note", (), [(number(key), *row) for key, row in self.notes]),
+            ("keep_receipt", (), self.receipts),
         ]
         return [each for each in rows if each[2]]
 
@@ -125,11 +121,18 @@ def _part(prefix: str, block: str, names: Names, rows: list[Row], values: dict[s
     """Column by column: as an array, or as one value if it is the same in every row. The first is always an array."""
     called = labels(block, names, prefix)
     if len(rows) == 1:
-        kinds: list[Kind] = ["null" if value is None else "value" for value in rows[0]]
+        may_lack = optional(block, names)
+        kinds: list[Kind] = [
+            "value" if value is not None or is_optional else "null"
+            for value, is_optional in zip(rows[0], may_lack, strict=True)
+        ]
         values.update(zip(called, rows[0], strict=True))
     else:
         columns = list(zip(*rows, strict=True))
-        kinds = [_kind(column) for column in columns]
+        kinds = [
+            "array" if is_optional else _kind(column)
+            for column, is_optional in zip(columns, optional(block, names), strict=True)
+        ]
         typed = columns_of(block, names)
         for label, (_, kind), column, how in zip(called, typed, columns, kinds, strict=True):
             values[label] = array(kind, column) if how == "array" else column[0]

@@ -48,10 +48,19 @@ class Server:
         except Busy as busy:
             if len(group) == 1:
                 return [self._later(group[0], busy)]
+            return self._apart(group, busy)
         except Exception as error:  # whoever asked hears of it, a bug included, and the thread lives on
             if len(group) == 1 or is_unreachable(error):  # waiting again for each would add up
                 return [(None, error) for _ in group]
         return [outcome for work in group for outcome in self.write([work])]
+
+    def _apart(self, group: list[Work], busy: Busy) -> list[Outcome]:
+        """Those who have to wait for somebody are tried by themselves; the others stay together."""
+        waiting = [each for each in group if not busy.keys or each.touches(busy.keys)] or group
+        others = [each for each in group if each not in waiting]
+        outcomes = dict(zip(map(id, others), self.write(others), strict=True)) if others else {}
+        outcomes |= {id(each): self.write([each])[0] for each in waiting}
+        return [outcomes[id(each)] for each in group]
 
     def read(self, group: list[Work]) -> list[Outcome]:
         return [self._look(work) for work in group]
@@ -66,11 +75,12 @@ class Server:
             attempt = Attempt()
             try:
                 return self._carry_out(works, attempt, doubts)
-            except Busy:
+            except Busy as busy:
                 self._undo()
                 if not doubts:
                     raise
-                patience.wait_for_others()
+                if not patience.waits_for_others():
+                    raise self._meaning(busy, is_unknown=True) from busy
             except (psycopg.Error, OSError) as error:
                 self._undo()
                 self._memory.drop(attempt.keys)
@@ -100,6 +110,8 @@ class Server:
         moment = self.connection.reckoning.now() if self._clock is None else self._clock()
         if moment is None or not self.connection.is_open or not reflex.is_short(requests, self._memory):
             return None
+        if not self._address.prepare and not all(each.is_fresh for each in requests):
+            return None  # it would wait for a locked record, and nothing on this connection limits how long
         session = self._session()
         session.now = moment
         planned = reflex.decide(session, requests, self._memory, dice)
@@ -122,20 +134,20 @@ class Server:
     def _transact(self, works: Sequence[Work], attempt: Attempt, doubts: list[Attempt]) -> list[Any]:
         connection = self.connection
         session = self._session()
-        connection.say("begin")
+        connection.begin(self._address.begin)
         for doubtful in doubts:
             if run(happened(doubtful, session), connection.execute):
-                connection.say("rollback")
+                connection.rollback()
                 return doubtful.results
         attempt.results = results = [run(work.make(session), connection.execute) for work in works]
         attempt.ends(session)
-        connection.say("commit")
+        connection.commit()
         self._committed(session)
         return results
 
     def _look(self, work: Work) -> Outcome:
         """Reading changes nothing: it can be done again."""
-        patience = Patience(self._address.retry_s)
+        patience = Patience(0 if work.is_optional else self._address.retry_s)
         while True:
             try:
                 return self._read(work), None
@@ -151,9 +163,9 @@ class Server:
         connection, session = self.connection, self._session()
         if not work.is_one_moment:
             return run(work.make(session), connection.execute)
-        connection.say("begin isolation level repeatable read read only")
+        connection.begin("begin isolation level repeatable read read only")
         result = run(work.make(session), connection.execute)
-        connection.say("commit")
+        connection.commit()
         return result
 
     def _session(self) -> Session:
@@ -161,12 +173,13 @@ class Server:
         return Session(self.connection.definitions, clock, self._memory.watermarks)
 
     def _committed(self, session: Session) -> None:
+        self.connection.definitions.committed()
         session.committed()
         self._memory.put(session.remembered())
         if session.events:
             self.on_written()
-        if session.now and self._clock is None:
-            self.connection.reckoning.heard(session.now)
+        if session.told is not None:
+            self.connection.reckoning.heard(*session.told)
 
     def _later(self, work: Work, busy: Busy) -> Outcome:
         if work.give_up_at is None:
@@ -178,7 +191,7 @@ class Server:
         return None, StoreError(f"store {self._address.shown}: {message}", code="store_locked")
 
     def _undo(self) -> None:
-        self.connection.definitions.forget()
+        self.connection.definitions.rolled_back()
         try:
             self.connection.rollback()
         except psycopg.Error:
@@ -186,7 +199,7 @@ class Server:
 
     def _meaning(self, error: Exception, *, is_unknown: bool = False) -> DetentError:
         meant = store_error(self._address.shown, error)
-        if is_unknown and meant.code == "store_unavailable":
+        if is_unknown:
             message = f"{meant}; whether the call took effect is not known: read the job when the server is back"
             return StoreError(message, code="outcome_unknown")
         return meant

@@ -8,15 +8,19 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from detent.kernel import Event, Job, Receipt
+from detent.kernel.command import Enqueue
 from detent.lifecycle import Lifecycle, Policy
+from detent.store.facts import counted_to
 from detent.store.postgres.definitions import Definitions
+from detent.store.postgres.reckoning import monotonic_us
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import texts
 from detent.store.postgres.watermarks import Watermarks
 from detent.store.request import Kept, Key, Request, Scope, scope_of
-from detent.store.rows import Row, claimed_of, job_of
+from detent.store.rows import WIDTH, Row, claimed_of, job_of
 
+DedupeKey = tuple[str, str, str]  # tenant, kind and key
 Name = TypeVar("Name")
 Fact = TypeVar("Fact")
 
@@ -47,13 +51,14 @@ class Session:
         self.watermarks = watermarks or Watermarks()
         self.clock = clock
         self.now = 0 if clock is None else clock
+        self.told: tuple[int, int] | None = None  # what the store's clock last said, and when that was heard
         self.transaction: str | None = None
         self.events: list[tuple[Key, Event]] = []  # one of each plan that was written
         self.locked: set[Key] = set()  # those that somebody else is moving
         self.written: dict[Key, Job] = {}
         self.at_commit: list[Callable[[], object]] = []
         self._jobs: dict[Key, Job | None] = {}
-        self._live: dict[tuple[str, str, str], Job | None] = {}
+        self._live: dict[DedupeKey, Job | None] = {}
         self._kept: dict[Scope, Kept | None] = {}
         self._room: dict[Key, int | None] = {}
         self._numbers: dict[Key, int] = {}
@@ -84,6 +89,10 @@ class Session:
         """What these are sure to need."""
         yield from self.lock(dict.fromkeys([(each.tenant, each.job_id) for each in requests if not each.is_fresh]))
         yield from self.look_at_clock()
+        keyed = [_dedupe_key(each.command) for each in requests if isinstance(each.command, Enqueue)]
+        keys = [key for key in keyed if key is not None]
+        if keys:
+            yield from self._fetch_live(keys)
         scopes = [_scope(each) for each in requests if each.command.request_id is not None]
         if scopes:
             yield from self._fetch_kept(scopes)
@@ -94,7 +103,7 @@ class Session:
         if missing.what == "job":
             yield from self.lock([key])
         elif missing.what == "live":
-            yield from self._fetch_live(key)
+            yield from self._fetch_live([key])
         elif missing.what == "kept":
             yield from self._fetch_kept([key])
         elif missing.what == "room":
@@ -133,12 +142,12 @@ class Session:
             lifecycle = yield from self.definitions.of_number(row[3])
             if row[4] not in policies:
                 policies[row[4]] = yield from self.definitions.policy(row[4])
-            job = job_of(row[:58], lifecycle, policies[row[4]])
+            job = job_of(row[:WIDTH], lifecycle, policies[row[4]])
             jobs.append(job)
             key = job.spec.tenant, job.id
             self._jobs[key], self._numbers[key] = job, row[0]
-            if len(row) > 58:
-                self.at(row[58])
+            if len(row) > WIDTH:
+                self.at(row[WIDTH])
         return jobs
 
     def lifecycles(self) -> Script[list[Lifecycle]]:
@@ -154,6 +163,7 @@ class Session:
 
     def at(self, moment: int) -> None:
         """The store's clock was read. It decides by the last reading, after every lock was taken."""
+        self.told = moment, monotonic_us()
         if self.clock is None:
             self.now = max(self.now, moment)
 
@@ -200,11 +210,14 @@ class Session:
             raise Missing(what, key)
         return facts[key]
 
-    def _fetch_live(self, key: tuple[str, str, str]) -> Script[None]:
-        names = ("tenants", "kinds", "dedupe_keys")
-        rows = yield ask(SQL["by_dedupe_keys"], {name: texts([part]) for name, part in zip(names, key, strict=True)})
-        jobs = yield from self.jobs_of(rows)
-        self._live[key] = jobs[0] if jobs else None
+    def _fetch_live(self, keys: Sequence[DedupeKey]) -> Script[None]:
+        names, columns = ("tenants", "kinds", "dedupe_keys"), zip(*dict.fromkeys(keys), strict=True)
+        rows = yield ask(
+            SQL["by_dedupe_key"], {name: texts(column) for name, column in zip(names, columns, strict=True)}
+        )
+        self._live.update(dict.fromkeys(keys))
+        for job in (yield from self.jobs_of(rows)):
+            self._live[job.spec.tenant, job.spec.kind, job.spec.dedupe_key or ""] = job
 
     def _fetch_kept(self, scopes: Sequence[Scope]) -> Script[None]:
         yield from self.look_at_clock()
@@ -212,7 +225,7 @@ class Session:
         columns = zip(*scopes, strict=True)
         values = {name: texts(column) for name, column in zip(names, columns, strict=True)}
         self._kept.update(dict.fromkeys(scopes))
-        for place, digest, job_id, rev, claimed in (yield ask(SQL["receipts"], {**values, "now": self.now})):
+        for place, digest, job_id, rev, claimed in (yield ask(SQL["receipt"], {**values, "now": self.now})):
             scope = scopes[place - 1]
             receipt = Receipt(scope.request_id, digest, job_id, rev)
             self._kept[scope] = Kept(scope, receipt, claimed_of(claimed))
@@ -224,8 +237,13 @@ class Session:
         self._room[key] = None
         if limits:
             limit: int = limits[0][2]
-            ((waiting,),) = yield ask(SQL["depth"], {"tenant": tenant, "queue": queue, "depth_max": limit})
+            counted = {"tenant": tenant, "queue": queue, "counted_max": counted_to(limit)}
+            ((waiting,),) = yield ask(SQL["depth"], counted)
             self._room[key] = limit - waiting
+
+
+def _dedupe_key(command: Enqueue) -> DedupeKey | None:
+    return None if command.dedupe_key is None else (command.tenant, command.kind, command.dedupe_key)
 
 
 def _scope(request: Request) -> Scope:

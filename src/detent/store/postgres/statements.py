@@ -4,11 +4,12 @@ In the files a value is `:name` with its type after it: `:ids::text[]`. All valu
 """
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from detent.store.blocks import blocks
 
+COMPILED_MAX: Final = 1_024
 _FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql")
 # Parts of others, in this order: what is made of another stands before it.
 _SHARED: Final[tuple[str, ...]] = ("columns", "live_columns", "spec_columns", "event_columns", "event_fields")
@@ -39,7 +40,7 @@ def _filled(block: str, parts: dict[str, str]) -> str:
 SQL: Final = _read()
 
 
-@cache
+@lru_cache(COMPILED_MAX)
 def compiled(sql: str) -> Statement:
     """Names become numbers. Each value is text first, whatever the driver makes of it, and then what the block says."""
     names: list[str] = []
@@ -51,9 +52,3 @@ def compiled(sql: str) -> Statement:
         return f"${names.index(name) + 1}::text"
 
     return Statement(_VALUE.sub(numbered, sql), tuple(names))
-
-
-@cache
-def with_filters(name: str, filters: tuple[str, ...], order: str = "asc") -> str:
-    filled = SQL[name].replace("{filters}", " ".join(SQL[f"filter_{each}"] for each in filters))
-    return filled.replace("{order}", order)

@@ -88,6 +88,8 @@ class PostgresStore:
     async def close(self) -> None:
         writer, reader = self._writer, self._reader
         self._writer = self._reader = None
+        if self._pid != os.getpid():
+            return  # a fork's copy: connections and threads are those of the process that opened it
         if writer is not None and reader is not None:
             await in_thread(lambda: self._end(writer, reader))
 
@@ -136,13 +138,16 @@ class PostgresStore:
 
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         """A ring wakes it, and it looks by itself now and then: that is enough where no ring is heard."""
+        self._open_desk(self._reader)
         deadline, listener = now_s() + timeout_s, self._listener
         while True:
             rings = 0 if listener is None else listener.rings
             is_beyond = cursor is not None and await self._read(lambda session: log.is_beyond(session, cursor))
             left_s = deadline - now_s()
-            if is_beyond or left_s <= 0:
-                return await self._read(log.end_of_log)
+            if is_beyond or (left_s <= 0 and cursor is None):
+                return await self._read(lambda session: log.end_of_log(session, cursor))
+            if left_s <= 0:
+                return cursor or ""
             if listener is None:
                 await sleep(min(POLL_S, left_s))
             else:
@@ -219,7 +224,7 @@ class PostgresStore:
 def _rung(reader: Desk[Work]) -> None:
     """On the ringer's own thread. That it was not heard is no harm."""
     try:
-        reader.do_here(Work(make=lambda session: _said(RING, {})))
+        reader.do_here(Work(make=lambda session: _said(RING, {}), is_optional=True))
     except DetentError:
         return
 

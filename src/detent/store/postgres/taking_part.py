@@ -46,7 +46,7 @@ class TakingPart:
             work.again()
             session = Session(self._beforehand.known.copy(), clock)
             try:
-                result = await self._run(caller, self._inside(work.make(session)))
+                result = await self._run(caller, self._inside(work.make(session), session))
             except Busy as busy:
                 if now_s() >= deadline:
                     raise self._locked(busy) from busy
@@ -61,8 +61,11 @@ class TakingPart:
                 self._memory.drop(session.written)  # and until the caller has ended it, nobody is to wait for it
                 return result
 
-    def _inside(self, script: Script[Result]) -> Script[Result]:
-        """Between a savepoint and its release, on a connection to this store and no other."""
+    def _inside(self, script: Script[Result], session: Session) -> Script[Result]:
+        """Between a savepoint and its release, on a connection to this store and no other.
+
+        Whoever was refused and goes on with its transaction does not keep the job locked: others have to move it.
+        """
         yield _SAVEPOINT
         try:
             yield from self._check_store()
@@ -74,6 +77,8 @@ class TakingPart:
             yield _RELEASE
             yield from self._check_conflict(error)
             raise
+        if session.transaction is None:  # nothing was written
+            yield _UNDO
         yield _RELEASE
         return result
 

@@ -14,6 +14,7 @@ import psycopg
 from detent.errors import StoreError
 from detent.store.postgres.address import Address
 from detent.store.postgres.failing import is_lost, store_error
+from detent.store.postgres.refusing import refused
 from detent.store.waiting import is_blocking
 
 PREPARED_AFTER: Final = 5  # psycopg's own default
@@ -53,8 +54,10 @@ class _Meaning:
     ) -> None:
         if self.stage == "caller's" or not isinstance(error, psycopg.Error | OSError):
             return
+        if self.stage == "beginning":
+            raise refused(self._address.shown, error) from error
         meant = store_error(self._address.shown, error)
-        if self.stage == "ending" and is_lost(error):
+        if is_lost(error):
             message = f"{meant}; whether the transaction took effect is not known: look when the server is back"
             raise StoreError(message, code="outcome_unknown") from error
         raise meant from error

@@ -88,7 +88,7 @@ def of_a_loop() -> InvalidArgument:
 def strange(tx: object) -> InvalidArgument:
     kind = f"{type(tx).__module__}.{type(tx).__qualname__}"
     message = (
-        f"tx= is a {kind}; give a connection of psycopg 3 or asyncpg, a session or connection of SQLAlchemy 2 on "
+        f"tx= is of type {kind}; give a connection of psycopg 3 or asyncpg, a session or connection of SQLAlchemy 2 on "
         "either, or Django's connection on psycopg 3"
     )
     return InvalidArgument(message, code="bad_transaction")

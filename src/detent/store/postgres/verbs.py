@@ -57,10 +57,7 @@ def _claimed(session: Session, request: ClaimRequest, found: list[Job]) -> Plan:
 
 
 def reconcile(session: Session, limit: int, dice: Dice, keeping: Keeping) -> Script[Replies]:
-    while True:
-        looked_again = yield ask(SQL["look_again"], {"now": session.clock, "limit": LOOKED_AGAIN_MAX})
-        if len(looked_again) < LOOKED_AGAIN_MAX:
-            break
+    yield ask(SQL["look_again"], {"now": session.clock, "limit": LOOKED_AGAIN_MAX})
     due = yield from session.jobs_of((yield ask(SQL["due"], {"now": session.clock, "limit": limit})))
     planned = yield from _planned(session, lambda: plan_due(due, session, session.now, dice), dice)
     yield from write(session, planned, keeping)

@@ -18,10 +18,21 @@ from detent.store.waiting import now_s
 
 Lane = tuple[str, str, str]  # queue, kind, adapter
 Place = tuple[int, int]  # order_at and the number of the job
+Key = tuple[str, tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]  # of a claim: whose, and what
 FIRST: Final[Place] = (-(2**63), 0)
-SLOW_S: Final = 0.02
-SLOW_ROW_S: Final = 0.0002
+SLOW_S: Final = 0.004
+SLOW_ROW_S: Final = 0.00005
+SLOWER: Final = 4.0  # so many times as long as the quickest look of this kind
+LOOKS: Final = 3  # in a row that were slow: one alone may be a busy machine
 REST: Final = 10.0  # so many times the length of a look from the start passes until the next
+KINDS_MAX: Final = 1_000  # of claims
+
+
+class Pace(Struct):
+    """How long looks from the start take."""
+
+    best_s: float
+    slow: int = 0
 
 
 class Watermark(Struct):
@@ -33,7 +44,8 @@ class Watermarks:
     """One for all connections of a store."""
 
     def __init__(self, clock: Callable[[], float] = now_s) -> None:
-        self._marks: dict[object, Watermark] = {}
+        self._marks: dict[Key, Watermark] = {}
+        self._paces: dict[Key, Pace] = {}
         self._clock = clock
 
     def start(self, request: ClaimRequest) -> dict[Lane, Place] | None:
@@ -44,7 +56,13 @@ class Watermarks:
     def looked(self, request: ClaimRequest, places: dict[Lane, Place], took_s: float, rows: int) -> None:
         """From the start, and how far it came. If that was quick, there is no need of a mark."""
         key = _key(request)
-        if took_s < SLOW_S + SLOW_ROW_S * rows:
+        if len(self._paces) > KINDS_MAX:
+            self._paces = {}
+        pace = self._paces.setdefault(key, Pace(took_s))
+        pace.best_s = min(pace.best_s, took_s)
+        is_slow = took_s > SLOW_S + SLOW_ROW_S * rows and took_s >= SLOWER * pace.best_s
+        pace.slow = pace.slow + 1 if is_slow else 0
+        if pace.slow < LOOKS:
             self._marks.pop(key, None)
         else:
             self._marks[key] = Watermark(places, self._clock() + REST * took_s)
@@ -58,7 +76,9 @@ class Watermarks:
     def came(self, tenant: str, lane: Lane, place: Place) -> None:
         """A job was put into a queue: whoever would begin behind it does not."""
         for key, mark in tuple(self._marks.items()):
-            if isinstance(key, tuple) and key[0] == tenant and place < mark.places.get(lane, FIRST):
+            known = mark.places.get(lane)
+            is_before = _is_asked_for(lane, key) if known is None else place < known
+            if key[0] == tenant and is_before:
                 self._marks.pop(key, None)
 
     @property
@@ -66,5 +86,11 @@ class Watermarks:
         return bool(self._marks)
 
 
-def _key(request: ClaimRequest) -> object:
+def _is_asked_for(lane: Lane, key: Key) -> bool:
+    """A lane that was empty when the mark was made."""
+    _, queues, kinds, _ = key
+    return lane[0] in queues and (kinds is None or lane[1] in kinds)
+
+
+def _key(request: ClaimRequest) -> Key:
     return request.tenant, request.queues, request.kinds, request.adapters

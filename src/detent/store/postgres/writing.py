@@ -28,6 +28,7 @@ class Batch:
         self._rounds: list[Round] = []
         self._next: dict[Key, int] = {}  # in which round a job can be changed again
         self._begun: set[Key] = set()
+        self._freed: dict[tuple[str, str, str], int] = {}  # in which round a dedupe key becomes free
         self.jobs: dict[Key, Job] = {}  # as they are when all is written
 
     def add(self, change: Change, job: Job) -> Script[None]:
@@ -53,7 +54,7 @@ class Batch:
         last = self._at(len(self._rounds)) if is_after else self._rounds[-1]
         last.notes_max = self._keeping.notes_max
         last.notes = [((note.tenant, note.job_id), self._note(note)) for note in notes]
-        last.receipts = [self._receipt(each) for each in kept]
+        last.receipts = sorted([self._receipt(each) for each in kept])  # so that two do not wait in a ring
 
     @property
     def is_simple(self) -> bool:
@@ -63,7 +64,7 @@ class Batch:
     @property
     def first_event(self) -> tuple[Key, Event] | None:
         """By which it can be told, later, whether this was written."""
-        return self._rounds[0].first_event if self._rounds else None
+        return next((each.first_event for each in self._rounds if each.first_event is not None), None)
 
     def flush(self, *, reckoned: int | None = None) -> Script[None]:
         """`reckoned`: the moment it was decided at, if that was not read from the store."""
@@ -75,9 +76,10 @@ class Batch:
         lifecycle = yield from self._session.lifecycle_number(spec.lifecycle, spec.lifecycle_version)
         policy = yield from self._session.policy_number(spec.policy)
         columns = first.changes if len(change.events) > 1 else {**first.changes, **values}
+        number = 0 if spec.dedupe_key is None else self._freed.get((spec.tenant, spec.kind, spec.dedupe_key), -1) + 1
         self._begun.add(key)
-        self._next[key] = 1
-        self._at(0).begin(key, first, job_row(spec, lifecycle, policy), columns)
+        self._next[key] = number + 1
+        self._at(number).begin(key, first, job_row(spec, lifecycle, policy), columns)
         for event in change.events[1:]:
             self._move(event, key, change, values if event is change.events[-1] else {})
 
@@ -89,12 +91,14 @@ class Batch:
             payload = None
         columns = {**event.changes, **values} if values else event.changes
         if columns.get("phase") != "ended":
-            place.move(key, event, columns, payload, needs_lease=change.needs_lease)
+            place.move(key, event, columns, payload, _guard(change))
             return
         spec = change.before.spec
+        if spec.dedupe_key is not None:
+            self._freed[spec.tenant, spec.kind, spec.dedupe_key] = self._next[key] - 1
         lifecycle = self._session.lifecycle(spec.lifecycle, spec.lifecycle_version)
         outcome = lifecycle.by_name[event.to_state].outcome
-        place.end(key, event, {**columns, "outcome": outcome}, payload, needs_lease=change.needs_lease)
+        place.end(key, event, {**columns, "outcome": outcome}, payload, _guard(change))
 
     def _round(self, key: Key) -> Round:
         """The first in which nothing else happens to the job."""
@@ -123,6 +127,12 @@ class Batch:
 
     def _until(self, kept_s: float) -> int:
         return self._session.now + micros(kept_s)
+
+
+def _guard(change: Change) -> Row:
+    """What a move is compared by beside the revision, which does not count what is said without a move."""
+    progress = change.before.progress
+    return 1 if change.needs_lease else None, None if progress is None else text(progress)
 
 
 def batch_of(session: Session, plans: Sequence[Plan], keeping: Keeping) -> Script[Batch]:

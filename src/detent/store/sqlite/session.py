@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from detent.kernel import Job, Receipt
 from detent.lifecycle import Lifecycle
+from detent.store.facts import counted_to
 from detent.store.request import Kept, Key, Scope
 from detent.store.rows import Row, claimed_of, encode, job_of
 from detent.store.sqlite.connection import Connection
@@ -96,7 +97,7 @@ class Session:
         limit = self.connection.one(_DEPTH_MAX, (tenant, queue))
         if limit is None:
             return None
-        ((waiting,),) = self.connection.execute(_DEPTH, (tenant, queue, *limit))
+        ((waiting,),) = self.connection.execute(_DEPTH, (tenant, queue, counted_to(*limit)))
         room: int = limit[0] - waiting
         return room
 

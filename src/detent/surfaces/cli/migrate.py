@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from importlib.resources import files
 
 import click
 from msgspec import Struct
 
 from detent.client import connect
+from detent.client.addresses import without_secrets
 from detent.client.connecting import DEFAULT_URL
 from detent.client.moments import to_moment
 from detent.client.sync import run
@@ -36,15 +38,23 @@ class MigrateShape(Struct, frozen=True, kw_only=True):
 @click.command(cls=Command, example="detent migrate --url sqlite:///jobs.db\ndetent migrate --sql", shape=MigrateShape)
 @URL
 @click.option("--sql", is_flag=True, help="Only print the SQL of what is still to be applied.")
+@click.option(
+    "--roles", is_flag=True, help="Only print the SQL that gives roles of a PostgreSQL database their rights."
+)
 @JSON
-def migrate(url: str | None, sql: bool, as_json: bool) -> None:
+def migrate(url: str | None, sql: bool, roles: bool, as_json: bool) -> None:
     """Make a store, or bring an older one up to date.
 
     Programs that connect do the same by themselves; this does it beforehand, and says what was done. It is done in one
     transaction, and applied again it does nothing.
+
+    In a PostgreSQL database its owner runs it, and lets other roles in with what --roles prints.
     """
-    if sql and as_json:
-        raise click.UsageError("--sql prints SQL, and --json prints JSON; choose one.")
+    if sql + roles + as_json > 1:
+        raise click.UsageError("--sql and --roles print SQL, and --json prints JSON; choose one.")
+    if roles:
+        write(files("detent.store").joinpath("postgres", "roles.sql").read_text(encoding="utf-8"))
+        return
     connecting = connect(url)
     before = run(connecting.store.migrations())
     missing = [each for each in before if each.applied_at is None]
@@ -70,7 +80,7 @@ def _shapes(migrations: Sequence[Migration]) -> list[MigrationShape]:
 
 def _write_sql(missing: Sequence[Migration], url: str | None) -> None:
     if not missing:
-        remark(f"{url or DEFAULT_URL} is current: nothing is to be applied.")
+        remark(f"{without_secrets(url or DEFAULT_URL)} is current: nothing is to be applied.")
         return
     write("-- To be read: `detent migrate` applies it, and records that it did.\n")
     for each in missing:
@@ -78,7 +88,7 @@ def _write_sql(missing: Sequence[Migration], url: str | None) -> None:
 
 
 def _show(applied: Sequence[Migration], now: Sequence[Migration], url: str | None, *, is_new: bool) -> None:
-    where = url or DEFAULT_URL
+    where = without_secrets(url or DEFAULT_URL)
     for each in applied:
         say(f"applied migration {each.number}: {each.name}")
     if is_new:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from detent.client import SyncClient, connect
+from detent.client.addresses import without_secrets
 from detent.client.connecting import DEFAULT_URL
 from detent.client.sync import run
 from detent.lifecycle import Lifecycle
@@ -24,5 +25,5 @@ def opened(
     is_new = is_watched and all(each.applied_at is None for each in run(connecting.store.migrations()))
     with connecting as client:
         if is_new:
-            remark(f"Made a new store: {url or DEFAULT_URL}")
+            remark(f"Made a new store: {without_secrets(url or DEFAULT_URL)}")
         yield client

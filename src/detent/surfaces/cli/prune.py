@@ -55,8 +55,8 @@ def prune(
 ) -> None:
     """Remove jobs that ended long ago, with their histories.
 
-    Jobs that have not ended stay, however old. The file keeps its size, and the room is used again. Jobs are removed in
-    small steps, also while the store is in use.
+    Jobs that have not ended stay, however old. The store keeps its size on disk, and the room is used again. Jobs are
+    removed in small steps, also while the store is in use.
     """
     for name, kept_s in (("--successes", successes), ("--others", others)):
         if kept_s > KEPT_S_MAX:

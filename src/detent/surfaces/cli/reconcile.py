@@ -12,6 +12,7 @@ import click
 from msgspec import Struct
 
 from detent.client import SyncClient
+from detent.client.addresses import without_secrets
 from detent.client.connecting import DEFAULT_URL
 from detent.client.scope import DEFAULT_TENANT
 from detent.client.upkeep import RECONCILE_MAX
@@ -69,7 +70,9 @@ def reconcile(url: str | None, once: bool, every: float, limit: int, as_json: bo
             _tell(_drain(client, limit), as_json=as_json)
         return
     with _stopping() as stopped, opened(url, DEFAULT_TENANT, create=True) as client:
-        remark(f"Looking after {url or DEFAULT_URL} every {span(every)}, all tenants, until interrupted.")
+        remark(
+            f"Looking after {without_secrets(url or DEFAULT_URL)} every {span(every)}, all tenants, until interrupted."
+        )
         _go_on(client, every, limit, stopped, as_json=as_json)
 
 

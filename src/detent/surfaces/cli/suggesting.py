@@ -10,6 +10,7 @@ import click
 from click.core import ParameterSource
 
 import detent
+from detent.client.addresses import without_secrets
 from detent.surfaces.cli.options import WRITTEN
 
 NAME: Final = "detent"
@@ -58,4 +59,4 @@ def _where(names: tuple[str, ...]) -> str:
     if context is None:
         return ""
     given = [name for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    return "".join(f" --{name} {shlex.quote(context.params[name])}" for name in given)
+    return "".join(f" --{name} {shlex.quote(without_secrets(context.params[name]))}" for name in given)

@@ -33,7 +33,8 @@ def error_page() -> str:
         section(
             "StoreError",
             "The store cannot be used, or could not write. What was acknowledged before stands; what raised this was "
-            "not acknowledged. After `store_io` and `store_full` read the job to see whether the call took effect.",
+            "not acknowledged. After `store_io`, `store_full` and `outcome_unknown` read the job to see whether the "
+            "call took effect.",
             _codes(STORE_ERRORS),
         ),
         section("NotFound", "`not_found`: there is no such job or lifecycle in this tenant."),

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from detent.kernel import parse
 from detent.lifecycle import Policy, Retry
-from detent.lifecycles import BUILT_IN, ENGINE
+from detent.lifecycles import BUILT_IN, DISPATCH, ENGINE
+from detent.store import Reply, Request
 from detent.testing.contract.bench import PERMANENT, TRANSIENT, Bench, Contract, fence, refused, scenario
 
 
@@ -51,6 +53,29 @@ class Twins(Contract):
 
         assert (new.rerun_of, new.retries, new.dedupe_key, again.id) == (old.id, 1, "k", new.id)
         assert len(await bench.told()) == 2  # the chain ends where one job's attempts would
+
+    @scenario("ENG-11", "ALL-10")
+    async def test_rerun_takes_over_the_dedupe_key_of_a_job_that_starts_and_fails_at_once(self, bench: Bench) -> None:
+        """Two moves of the old job come before the first of the new one, which may have the key only then."""
+        policy = DISPATCH.policy(rerun_failed=True, retry=Retry(max_attempts=2, base_s=1, jitter=False))
+        old = await bench.claimed("dispatch", policy=policy, dedupe_key="k")
+        await bench.client.fail(old.id, error=TRANSIENT, **fence(old))
+
+        (new,) = (await bench.client.find(parent_job_id=old.id)).items
+        assert (new.rerun_of, new.dedupe_key) == (old.id, "k")
+        assert (await bench.client.enqueue("scan", lifecycle="dispatch", dedupe_key="k")).id == new.id
+
+    @scenario("CON-07")
+    async def test_dedupe_key_is_free_for_the_next_of_a_batch_once_its_job_has_ended(self, bench: Bench) -> None:
+        first = await bench.client.enqueue("scan", dedupe_key="k")
+        asked = {"kind": "scan", "tenant": "default", "queue": "default", "dedupe_key": "k", "payload": b"null"}
+        second = Request("default", "second", parse("enqueue", {**asked, "job_id": "second"}), BUILT_IN["standard"])
+        cancel = Request("default", first.id, parse("cancel", {"role": "operator"}))
+
+        replies = await bench.store.apply([cancel, second])
+
+        assert [type(reply) for reply in replies] == [Reply, Reply]
+        assert (await bench.client.get("second")).dedupe_key == "k"
 
     @scenario("CON-07")
     async def test_dedupe_key_names_one_live_job_of_a_kind(self, bench: Bench) -> None:

@@ -25,9 +25,10 @@ async def claim_all(client: Client, worker: str) -> Taken:
         first, again = [
             [job.id for job in await client.claim(worker=worker, limit=limit, request_id=request_id)] for _ in range(2)
         ]
-        if not first:
+        if not again:
             return taken
-        taken.append((worker, request_id, limit, first, again))
+        # A claim that got nothing left nothing to be repeated: others may have had their hands on every job just then.
+        taken.append((worker, request_id, limit, first or again, again))
 
 
 async def main() -> None:

@@ -1,10 +1,9 @@
-"""A writer that is there to be killed. It says what it is about to ask, and then what it was answered.
+"""A writer that is there to be killed, or to live through outages. It says what it asks, and what it was answered.
 
 What was asked and never answered is in doubt; the next writer is told of it and asks it again, as a client would.
 """
 
 import asyncio
-import time
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -12,34 +11,39 @@ from typing import Any
 from msgspec import Struct
 
 import detent
-from detent import DetentError, Refused
 from detent.client import Client, Codec, Job
 from detent.kernel.digest import digest
+from tests.store.processes.programs.asking import LOST, Answered, Asker, Item, arguments_of, or_refusal
 from tests.store.processes.programs.speaking import given, hear, tell
+from tests.store.processes.transactions import note_effect, transaction
 
-LEASE = {"lease_s": 0.3, "allow_unusual_lease": True}
 LARGE = 20_000  # more than a session remembers of one payload
-EFFECTS = "create table if not exists effects (job_id text primary key, attempt integer not null)"
 
 
 class Given(Struct):
     url: str
     name: str
     seed: int
-
-
-Item = dict[str, Any]  # a verb and its arguments
-Answered = Job | list[Job] | DetentError
+    lease_s: float
+    jobs: int | None = None  # to be made by this one, which then works until nothing is left; None: until it is killed
+    plain: float = 0.0  # which part of the calls has no request id, so that nothing is remembered of them
 
 
 class Writer:
     def __init__(self, client: Client, asked: Given) -> None:
         self._client = client
+        self._given = asked
         self._name = asked.name
         self._random = Random(asked.seed)
         self._codec = Codec()
-        self._asked = self._requests = 0
+        self._asker = Asker()
+        self._made = 0
         self._held: list[Job] = []
+        self._is_idle = False
+
+    @property
+    def is_done(self) -> bool:
+        return self._has_made_all and self._is_idle and not self._held and not self._asker.in_doubt
 
     async def repeat(self, in_doubt: list[list[Item]]) -> None:
         """What another writer asked, word for word; new jobs that were asked for together, together again."""
@@ -51,10 +55,17 @@ class Writer:
                     await self._one(item)
 
     async def step(self) -> None:
-        steps = (self._single, self._crowd, self._batch, self._claim, self._finish, self._finish_many, self._together)
-        await self._random.choices(steps, (6, 2, 1, 3, 8, 2, 2))[0]()
+        in_doubt, self._asker.in_doubt = self._asker.in_doubt, []
+        await self.repeat(in_doubt)
+        makes, others = (self._single, self._crowd, self._batch, self._together), (self._claim, self._finish_many)
+        steps, weights = ((), ()) if self._has_made_all else (makes, (6, 2, 1, 2))
+        await self._random.choices((*steps, *others, self._finish), (*weights, 3, 2, 8))[0]()
         if self._random.random() < 0.1:
-            await self._client.reconcile(limit=100)
+            await self._reconcile()
+
+    @property
+    def _has_made_all(self) -> bool:
+        return self._given.jobs is not None and self._made >= self._given.jobs
 
     async def _single(self) -> None:
         await self._one(self._new())
@@ -67,13 +78,15 @@ class Writer:
         await self._enqueue([self._new() for _ in range(self._random.choice((5, 5, 60)))])
 
     async def _enqueue(self, items: list[Item]) -> None:
-        await self._ask(items, lambda: self._client.enqueue_many([_arguments(item) for item in items]))
+        await self._asker.ask(items, lambda: self._client.enqueue_many([arguments_of(item) for item in items]))
 
     async def _claim(self) -> None:
         limit, start = self._random.randint(1, 8), self._random.random() < 0.8
-        arguments = {"worker": self._name, "limit": limit, "start": start, "request_id": self._request_id()} | LEASE
-        (jobs,) = await self._one({"verb": "claim", "arguments": arguments})
-        self._held += jobs if isinstance(jobs, list) else []
+        arguments = {"worker": self._name, "limit": limit, "start": start, "lease_s": self._given.lease_s}
+        arguments |= {"allow_unusual_lease": True, "request_id": self._request_id()}
+        for jobs in await self._one({"verb": "claim", "arguments": arguments}):
+            self._is_idle = not jobs
+            self._held += jobs if isinstance(jobs, list) else []
 
     async def _finish(self) -> None:
         """Something about a job that it holds."""
@@ -86,7 +99,7 @@ class Writer:
         held, self._held = self._held, []
         items = [self._about(job, "complete") for job in held if job.phase == "active"]
         if items:
-            await self._ask(items, lambda: self._client.complete_many([_arguments(item) for item in items]))
+            await self._asker.ask(items, lambda: self._client.complete_many([arguments_of(item) for item in items]))
 
     async def _together(self) -> None:
         """In a transaction of its own: a new job, a job done, and the effect of it in another table."""
@@ -94,71 +107,51 @@ class Writer:
         items = [new] if done is None else [new, done]
 
         async def transact() -> list[Any]:
-            async with self._client.transaction() as tx:
-                answers: list[Any] = [await self._client.enqueue(**_arguments(new), tx=tx)]
+            async with transaction(self._client, self._given.url) as tx:
+                answers: list[Any] = [await self._client.enqueue(**arguments_of(new), tx=tx)]
                 if done is not None:
-                    answers.append(await _or_error(self._client.complete(**_arguments(done), tx=tx)))
+                    answers.append(await or_refusal(self._client.complete(**arguments_of(done), tx=tx)))
                     if isinstance(answers[-1], Job):
-                        tx.execute(EFFECTS)
-                        tx.execute("insert into effects values (?, ?)", (answers[-1].id, answers[-1].attempt))
+                        await note_effect(tx, answers[-1].id, answers[-1].attempt)
                 return answers
 
-        await self._ask(items, transact)
+        await self._asker.ask(items, transact)
+
+    async def _reconcile(self) -> None:
+        try:
+            await self._client.reconcile(limit=100)
+        except detent.StoreError as error:
+            if error.code not in LOST:
+                raise
 
     async def _one(self, item: Item) -> Sequence[Answered]:
-        async def call() -> list[Any]:
-            return [await _or_error(getattr(self._client, item["verb"])(**_arguments(item)))]
+        async def call() -> list[Answered]:
+            return [await or_refusal(getattr(self._client, item["verb"])(**arguments_of(item)))]
 
-        return await self._ask([item], call)
-
-    async def _ask(self, items: list[Item], call: Any) -> Sequence[Answered]:
-        self._asked += 1
-        number = self._asked
-        tell(asked=number, at=time.monotonic_ns(), items=items)
-        answers: list[Answered] = await call()
-        tell(answered=number, at=time.monotonic_ns(), answers=[_told(answer) for answer in answers])
-        return answers
+        return await self._asker.ask([item], call)
 
     def _new(self) -> Item:
-        self._requests += 1
-        fill = self._random.choice(("", "", "", "x" * LARGE)) if self._requests % 4 == 0 else ""
-        payload = {"of": self._name, "number": self._requests, "fill": fill}
-        arguments = {"kind": "k", "payload": payload, "request_id": self._request_id()}
+        self._made += 1
+        fill = self._random.choice(("", "", "", "x" * LARGE)) if self._made % 4 == 0 else ""
+        payload = {"of": self._name, "number": self._made, "fill": fill}
+        arguments = {"kind": "k", "payload": payload} | self._named()
         return {"verb": "enqueue", "arguments": arguments, "payload_digest": digest(self._codec.encode(payload))}
 
     def _about(self, job: Job, verb: str) -> Item:
         arguments: dict[str, Any] = {"job_id": job.id, "worker": self._name, "attempt": job.attempt}
-        arguments |= {"expected_rev": job.rev, "request_id": self._request_id()}
+        arguments |= {"expected_rev": job.rev} | self._named()
         if verb == "complete":
             arguments["result"] = {"by": self._name}
         if verb == "fail":
             arguments["error"] = {"type": "PermanentError", "message": "never"}
         return {"verb": verb, "arguments": arguments}
 
+    def _named(self) -> dict[str, str]:
+        is_plain = self._given.plain and self._random.random() < self._given.plain
+        return {} if is_plain else {"request_id": self._request_id()}
+
     def _request_id(self) -> str:
         return f"{self._name}/{self._random.getrandbits(64):x}"
-
-
-def _arguments(item: Item) -> dict[str, Any]:
-    arguments: dict[str, Any] = item["arguments"]
-    return arguments
-
-
-async def _or_error(answer: Any) -> Answered:
-    try:
-        answered: Answered = await answer
-    except Refused as refused:
-        return refused
-    return answered
-
-
-def _told(answer: Answered) -> dict[str, Any]:
-    if isinstance(answer, Refused):
-        return {"refused": answer.code}
-    if isinstance(answer, DetentError):
-        return {"failed": str(answer)}
-    jobs = answer if isinstance(answer, list) else [answer]
-    return {"jobs": [(job.id, job.rev, job.state) for job in jobs]}
 
 
 async def main() -> None:
@@ -168,7 +161,7 @@ async def main() -> None:
     async with detent.connect(asked.url) as client:
         writer = Writer(client, asked)
         await writer.repeat(in_doubt)
-        while True:
+        while not writer.is_done:
             await writer.step()
 
 

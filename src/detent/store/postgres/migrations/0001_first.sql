@@ -8,6 +8,9 @@
 -- look at a whole statement at once: a batch of a hundred moves is checked by one query.
 -- Moments are microseconds since the epoch. Text is compared by its bytes.
 
+-- The functions below look up tables here and nowhere else, whatever a caller's own path or temporary tables are.
+select set_config('search_path', quote_ident(current_schema()) || ', pg_temp', true);
+
 -- Which store this is: a transaction that is to take part must be connected to this one, not to another like it.
 create table detent_store (identity text collate "C" primary key);
 insert into detent_store (identity) values (gen_random_uuid()::text);
@@ -313,6 +316,22 @@ create trigger detent_records_begin after insert on detent_records
 create trigger detent_records_move after update on detent_records
     referencing new table as after for each statement execute function detent_check_moves();
 
+-- A job begins at its first revision, and does not come back from its end.
+create function detent_check_begin() returns trigger language plpgsql
+set search_path from current as $$
+begin
+    if exists (
+        select 1 from after n where n.rev <> 1 or (select d.job from detent_ended d where d.job = n.job) is not null
+    ) then
+        raise exception 'detent: a job begins once, at its first revision' using errcode = 'DT002';
+    end if;
+    return null;
+end
+$$;
+
+create trigger detent_records_once after insert on detent_records
+    referencing new table as after for each statement execute function detent_check_begin();
+
 create function detent_refuse() returns trigger language plpgsql as $$
 begin
     raise exception 'detent: %', tg_argv[0] using errcode = 'DT002';
@@ -330,27 +349,21 @@ create trigger detent_records_step before update of
     when (new.rev <> old.rev + 1 or new.job <> old.job or new.lifecycle <> old.lifecycle or new.tenant <> old.tenant)
     execute function detent_refuse('a move is one step of rev, of the same job');
 
--- A record leaves its table for the other one only, by a declared move that ends the job.
+-- A record leaves its table for the other one only, by the move that its last event tells of.
 create function detent_check_leave() returns trigger language plpgsql
 set search_path from current as $$
 begin
     if exists (
         select 1 from before o
         where coalesce((
-            select n.lifecycle = o.lifecycle and n.outcome = (
-                select (
-                    select m.outcome from detent_moves m
-                    where m.lifecycle = o.lifecycle and m.source = o.state and m.verb = e.verb and m.target = n.state
-                        and m.phase = 'ended'
-                )
-                from detent_events e
-                where e.job = o.job and e.rev = n.rev and e.from_state = o.state and e.to_state = n.state
+            select n.lifecycle = o.lifecycle and o.state = (
+                select e.from_state from detent_events e where e.job = o.job and e.rev = n.rev
             )
             from detent_ended n
             where n.job = o.job and n.rev = o.rev + 1
         ), false) is false
     ) then
-        raise exception 'detent: only a declared end takes a job from the living' using errcode = 'DT002';
+        raise exception 'detent: only its end takes a job from the living' using errcode = 'DT002';
     end if;
     return null;
 end
@@ -359,19 +372,27 @@ $$;
 create trigger detent_records_leave after delete on detent_records
     referencing old table as before for each statement execute function detent_check_leave();
 
--- And nothing comes in that has not left the other: each has its last event, and is nowhere else.
+-- And nothing comes in but by a declared end, with its event, which follows the one before it; and it is nowhere else.
 create function detent_check_end() returns trigger language plpgsql
 set search_path from current as $$
 begin
     if exists (
         select 1 from after n
-        where (
-            select e.to_state from detent_events e where e.job = n.job and e.rev = n.rev
-        ) is distinct from n.state or (
+        where coalesce((
+            select n.outcome = (
+                select m.outcome from detent_moves m
+                where m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb and m.target = n.state
+                    and m.phase = 'ended'
+            ) and e.from_state = (
+                select p.to_state from detent_events p where p.job = n.job and p.rev = n.rev - 1
+            )
+            from detent_events e
+            where e.job = n.job and e.rev = n.rev and e.to_state = n.state
+        ), false) is false or (
             select r.job from detent_records r where r.job = n.job
         ) is not null
     ) then
-        raise exception 'detent: a job ends with its last event, and once' using errcode = 'DT002';
+        raise exception 'detent: a job ends in a declared way, with its last event, and once' using errcode = 'DT002';
     end if;
     return null;
 end
@@ -386,7 +407,9 @@ create trigger detent_jobs_fixed before update on detent_jobs
     execute function detent_refuse('what a job is never changes');
 create trigger detent_events_fixed before update on detent_events
     execute function detent_refuse('an event never changes');
-create trigger detent_lifecycles_fixed before update on detent_lifecycles
+create trigger detent_lifecycles_fixed before update or delete or truncate on detent_lifecycles
+    execute function detent_refuse('a version of a lifecycle never changes');
+create trigger detent_moves_fixed before update or delete or truncate on detent_moves
     execute function detent_refuse('a version of a lifecycle never changes');
 
 -- What is kept of a job goes after its record.
@@ -412,5 +435,7 @@ create trigger detent_events_truncate before truncate on detent_events
     execute function detent_refuse('the log is not emptied; prune removes what is old');
 create trigger detent_records_truncate before truncate on detent_records
     execute function detent_refuse('only ended jobs can be removed');
+create trigger detent_ended_truncate before truncate on detent_ended
+    execute function detent_refuse('only old jobs can be removed, with prune or purge');
 create trigger detent_jobs_truncate before truncate on detent_jobs
     execute function detent_refuse('only ended jobs can be removed, with prune or purge');

@@ -85,11 +85,11 @@ where q.depth_max is not null
 for update of q
 
 -- name: depth
--- How many jobs wait in a queue, counted no further than to its limit.
+-- How many jobs wait in a queue, counted no further than is needed.
 select count(*) from (
     select 1 from detent_records
     where tenant = :tenant::text and queue = :queue::text and claim_at is not null
-    limit :depth_max::bigint
+    limit :counted_max::bigint
 ) w
 
 -- name: limit_queue

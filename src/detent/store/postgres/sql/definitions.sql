@@ -7,15 +7,16 @@ select identity from detent_store
 select lifecycle, name, version, digest, definition from detent_lifecycles order by lifecycle
 
 -- name: lock_lifecycles
--- Two programs that bring the same definition: one after the other.
-lock table detent_lifecycles in share row exclusive mode
+-- Two programs that bring the same definition: one after the other. To lock the table, one would need the right to
+-- change what is in it.
+select pg_advisory_xact_lock(1685352053)
 
 -- name: insert_lifecycle
 insert into detent_lifecycles (name, version, digest, definition)
 values (:name::text, :version::bigint, :digest::text, :definition::text)
 returning lifecycle
 
--- name: insert_moves
+-- name: insert_move
 insert into detent_moves (lifecycle, source, verb, target, phase, outcome)
 select :lifecycle::bigint, k.*
 from unnest(:sources::text[], :verbs::text[], :targets::text[], :phases::text[], :outcomes::text[]) k

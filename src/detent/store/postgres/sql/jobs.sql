@@ -43,7 +43,7 @@ join detent_jobs j on j.tenant = k.tenant and j.id = k.id
 join detent_records r on r.job = j.job
 for update of r skip locked
 
--- name: by_dedupe_keys
+-- name: by_dedupe_key
 {live_columns}
 from unnest(:tenants::text[], :kinds::text[], :dedupe_keys::text[]) as k (tenant, kind, dedupe_key)
 join detent_records r on r.tenant = k.tenant and r.kind = k.kind and r.dedupe_key = k.dedupe_key
@@ -70,6 +70,7 @@ returning r.job
 from detent_records r
 join detent_jobs j on j.job = r.job
 where r.look_at <= coalesce(:now::bigint, (select detent_now()))
+    and r.wake_at <= coalesce(:now::bigint, (select detent_now()))
 order by r.look_at, r.job
 limit :limit::bigint
 for update of r skip locked
@@ -79,7 +80,7 @@ for update of r skip locked
 -- arrays, and those that do not as single values.
 clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
 
--- name: begin_records
+-- name: insert_record
 -- New jobs: what they are, where they are, and their first events, each from one row.
 {p}begun as materialized (
     select nextval('detent_jobs_job_seq') as job, k.* from {rows} k
@@ -99,7 +100,7 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
         job, tenant, queue, kind, adapter, dedupe_key, lifecycle, rev, state, updated_at, look_at, {names}
     )
     select
-        job, tenant, queue, kind, coalesce(adapter_id, ''), dedupe_key, lifecycle, 1, to_state, at, {look_at}, {names}
+        job, tenant, queue, kind, coalesce(adapter_id, ''), dedupe_key, lifecycle, 1, to_state, at, wake_at, {names}
     from {p}begun
 ),
 {p}events as (
@@ -113,13 +114,13 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
     from {p}begun
 )
 
--- name: move_records
+-- name: move_record
 -- Compare and set: one step of rev, and only the columns that the event changed. An owner's move needs the lease.
 {p}moved as (
     update detent_records r set {assignments}, state = k.to_state, rev = k.to_rev, updated_at = k.at
     from {rows} k
     where r.job = k.job and r.rev = k.to_rev - 1
-        and (k.leased is null or r.lease_expires_at > (select moment from clock))
+        and (k.leased is null or r.lease_expires_at > (select moment from clock)) {unsaid}
     returning 1
 )
 
@@ -129,13 +130,17 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
     delete from detent_records r
     using {rows} k
     where r.job = k.job and r.rev = k.to_rev - 1
-        and (k.leased is null or r.lease_expires_at > (select moment from clock))
+        and (k.leased is null or r.lease_expires_at > (select moment from clock)) {unsaid}
     returning r.*, k.to_rev as last_rev_, k.to_state as last_state_, k.at as last_at_, {last}
 ),
 {p}ended as (
     insert into detent_ended (job, rev, state, updated_at, {kept}, {names})
     select job, last_rev_, last_state_, last_at_, {kept}, {last_names} from {p}gone
 )
+
+-- name: unsaid
+-- For what was decided on a record that is remembered: what is said without a move does not count as a revision.
+and r.progress is not distinct from k.said
 
 -- name: say
 -- What was said at length without a move.

@@ -26,7 +26,7 @@ where r.job = any (
 order by r.job
 for update
 
--- name: remove_records
+-- name: remove_record
 with gone as (delete from detent_ended where job = any (:jobs::bigint[]) returning 1) select count(*) from gone
 
 -- name: remove_details
@@ -43,7 +43,7 @@ delete from detent_notes where job = any (:jobs::bigint[])
 delete from detent_receipts r using detent_jobs j
 where j.job = any (:jobs::bigint[]) and r.tenant = j.tenant and r.verb = '' and r.job_id = j.id
 
--- name: remove_jobs
+-- name: remove_job
 delete from detent_jobs where job = any (:jobs::bigint[])
 
 -- name: expired_details

@@ -1,6 +1,6 @@
 -- The log, its details, notes and receipts.
 
--- name: insert_events
+-- name: insert_event
 events as (
     insert into detent_events (
         tenant, job, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id,
@@ -12,12 +12,12 @@ events as (
     from {rows} k
 )
 
--- name: insert_details
+-- name: insert_detail
 details as (
     insert into detent_event_details (job, rev, payload, expires_at) select job, rev, payload, expires_at from {rows} k
 )
 
--- name: insert_notes
+-- name: insert_note
 -- Of one kind a job keeps so many: whoever repeats itself does not fill the store.
 notes as (
     insert into detent_notes (tenant, job, rev, kind, type, at, actor, payload, version, expires_at)
@@ -27,7 +27,15 @@ notes as (
     order by place
 )
 
--- name: insert_receipts
+-- name: receipt
+select k.place, r.digest, r.answer_job_id, r.rev, r.claimed
+from unnest(:tenants::text[], :verbs::text[], :job_ids::text[], :request_ids::text[])
+    with ordinality as k (tenant, verb, job_id, request_id, place)
+join detent_receipts r on r.tenant = k.tenant and r.verb = k.verb and r.job_id = k.job_id
+    and r.request_id = k.request_id
+where r.expires_at > :now::bigint
+
+-- name: keep_receipt
 -- One that is there already stands, unless it has expired or the job it answers with is gone; then it is counted here.
 -- That fewer are counted than were brought tells whoever wrote that somebody else was first.
 receipts as (
@@ -42,14 +50,6 @@ receipts as (
         or not exists (select 1 from detent_jobs j where j.tenant = old.tenant and j.id = old.answer_job_id)
     returning 1
 )
-
--- name: receipts
-select k.place, r.digest, r.answer_job_id, r.rev, r.claimed
-from unnest(:tenants::text[], :verbs::text[], :job_ids::text[], :request_ids::text[])
-    with ordinality as k (tenant, verb, job_id, request_id, place)
-join detent_receipts r on r.tenant = k.tenant and r.verb = k.verb and r.job_id = k.job_id
-    and r.request_id = k.request_id
-where r.expires_at > :now::bigint
 
 -- name: event_fields
 -- Part of every statement that reads events.
@@ -73,7 +73,7 @@ order by k.job, e.rev
 -- them; `age` counts back from the next number, and is asked after the snapshot was taken. So an event that is not
 -- committed yet, and has a lower seq than one that is, was written by a transaction that is listed or is one of those.
 -- That holds on a primary: a standby's snapshots list nothing. After a restore the events have the numbers of another
--- server's transactions, and nothing depends on them: a place names only what was under way when it was read.
+-- server's transactions: one that a cursor names, and that this server never gave out, counts as ended.
 present as materialized (
     select
         s.snapshot,

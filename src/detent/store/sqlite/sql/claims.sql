@@ -46,7 +46,7 @@ limit ?8
 select depth_max from detent_queues where tenant = ? and name = ? and depth_max is not null
 
 -- name: depth
--- How many jobs wait in a queue, counted no further than to its limit.
+-- How many jobs wait in a queue, counted no further than is needed.
 select count(*) from (
     select 1 from detent_records where tenant = ? and queue = ? and claim_at is not null limit ?
 )

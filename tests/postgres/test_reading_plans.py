@@ -1,0 +1,85 @@
+"""A page takes as long as the page, however many jobs have ended, and whether the server has statistics or not."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import psycopg
+import pytest
+
+from detent.store.postgres import finding, log
+from detent.store.postgres.definitions import Definitions
+from detent.store.postgres.session import Session
+from detent.store.query import EventQuery, JobQuery
+from tests.postgres.bulk import fill
+from tests.postgres.clients import opened
+from tests.postgres.explaining import touching
+from tests.postgres.server import Server
+
+JOBS: Final = 40_000
+PAGE: Final = 10
+TABLE_PAGES_MIN: Final = 1_000  # of each of the tables: a walk over one is noticed
+TOUCHED_MAX: Final = 700
+
+
+@pytest.fixture(scope="module")
+def full_url(pg_server: Server) -> Iterator[str]:
+    url = pg_server.new_database()
+    with opened(url):
+        pass
+    with psycopg.connect(url) as connection:
+        for table in ("jobs", "ended", "events"):
+            connection.execute(f"alter table detent_{table} set (autovacuum_enabled = off)")
+        fill(connection, JOBS)
+    yield url
+    pg_server.drop_database(url)
+
+
+@pytest.fixture(params=["just loaded", "analyzed"])
+def url(request: pytest.FixtureRequest, full_url: str) -> str:
+    """In this order: what was analyzed stays so."""
+    with psycopg.connect(full_url, autocommit=True) as connection:
+        if request.param == "analyzed":
+            connection.execute("analyze")
+        sizes = connection.execute(
+            "select min(pg_relation_size(oid) / 8192) from pg_class where relname in ('detent_ended', 'detent_events')"
+        ).fetchone()
+    assert sizes is not None
+    assert sizes[0] > TABLE_PAGES_MIN
+    return full_url
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {},
+        {"queue": "q1"},
+        {"kind": "scan", "phase": "ended"},
+        {"outcome": "success"},
+        {"outcome": "failure"},
+        {"workflow_id": "w"},
+        {"correlation_id": "old-77"},
+        {"tenant": "nobody"},
+    ],
+    ids=str,
+)
+@pytest.mark.requirement("DSP-11")
+def test_page_of_jobs_is_found_without_a_walk_over_all(url: str, filters: dict[str, Any]) -> None:
+    with touching(url) as touched:
+        pages = touched(finding.find(Session(Definitions()), JobQuery(**filters), PAGE, None))
+
+    assert pages < TOUCHED_MAX
+
+
+@pytest.mark.parametrize("cursor", [None, "40000", "79995", "40000~39000:5-3"], ids=str)
+@pytest.mark.parametrize("filters", [{}, {"verb": "complete"}, {"queue": "q1"}, {"job_id": "old-20000"}], ids=str)
+def test_page_of_events_is_read_without_a_walk_over_all(url: str, filters: dict[str, Any], cursor: str | None) -> None:
+    with touching(url) as touched:
+        pages = touched(log.events(Session(Definitions()), EventQuery(**filters), PAGE, cursor))
+
+    assert pages < TOUCHED_MAX
+
+
+@pytest.mark.parametrize("cursor", ["0", "40000", "80000", "80000~0:5-3+4.9"])
+def test_look_for_what_is_beyond_touches_a_few_pages(url: str, cursor: str) -> None:
+    with touching(url) as touched:
+        assert touched(log.is_beyond(Session(Definitions()), cursor)) < 30
