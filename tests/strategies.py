@@ -150,11 +150,11 @@ def random_command(rng: Random, lifecycle: Lifecycle, job: Job) -> Command:
     return _said(rng, verb, who)
 
 
-def random_owner_command(rng: Random, lifecycle: Lifecycle, job: Job) -> Command:
+def random_owner_command(rng: Random, lifecycle: Lifecycle, job: Job, *, only: str | None = None) -> Command:
     """What the owner of a job may say of it, with the right fence."""
     verbs = [verb for verb, route in lifecycle.table.routes[job.state].items() if "owner" in route.by]
     rev = job.rev if lifecycle.requires_rev or coin(rng) else None
-    return _said(rng, rng.choice(verbs), {"worker": job.owner, "attempt": job.attempt, "expected_rev": rev})
+    return _said(rng, only or rng.choice(verbs), {"worker": job.owner, "attempt": job.attempt, "expected_rev": rev})
 
 
 def coin(rng: Random) -> bool:

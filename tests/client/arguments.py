@@ -46,8 +46,8 @@ UNTYPED_PROGRESS: Final = [untyped_progress(5), untyped_progress("x"), untyped_p
 # A kind of argument → values that must be refused wherever it stands.
 BAD: Final[dict[str, list[Any]]] = {
     "name": [
-        *NOT_TEXT, "", "x" * 256, MEGABYTES, "a\0b", "\ud800", "a\udfff", "a\u202eb", "a\nb", "\x1b[31m", "a\u2028b",
-        "\t", "a\u200fb",
+        *NOT_TEXT, "", "x" * 256, "🙂" * 161, MEGABYTES, "a\0b", "\ud800", "a\udfff", "a\u202eb", "a\nb", "\x1b[31m",
+        "a\u2028b", "\t", "a\u200fb",
     ],
     "text": [*NOT_TEXT, MEGABYTES, "a\0b", "\ud800", "a\udfffb"],
     "count": [*NOT_COUNT, 2**63, HUGE, ENDLESS],

@@ -2,8 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from detent.client import Client
 from detent.errors import DetentError, StoreError
 from tests.client.arguments import GOOD, KINDS, arguments_of, bad_values
+from tests.client.places import Place
 from tests.client.world import CODES, AsyncCaller, BlockingCaller, Caller, World
 
 CASES = [
@@ -22,9 +22,9 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(own_place: Place) -> Iterator[World]:
     """Shared: none of these calls leaves a trace, which each of them checks."""
-    world = World(tmp_path_factory.mktemp("bad-input"))
+    world = World(own_place)
     world.prepare()
     yield world
     world.close()
@@ -90,10 +90,10 @@ def test_every_public_verb_and_argument_is_tried() -> None:
     assert {name for verb in verbs for name in arguments_of(verb)} <= KINDS.keys()
 
 
-def test_good_calls_that_the_bad_values_are_put_into_are_good(tmp_path: Path) -> None:
+def test_good_calls_that_the_bad_values_are_put_into_are_good(new_place: Callable[[], Place]) -> None:
     """Else a bad value might be refused for another reason than itself."""
     for verb, arguments in GOOD.items():
-        world = World(tmp_path / verb)
+        world = World(new_place())
         world.prepare()
         if verb == "expire":
             world.clock.pass_s(61)

@@ -1,5 +1,6 @@
 """Batches from untrusted callers: each item stands or falls by itself, and none can say what is not its to say."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from detent.client import Job
 from detent.client.sync import run
 from detent.errors import InvalidArgument, NotFound, Refused
 from tests.client.arguments import ENDLESS, NAN, Odd
+from tests.client.places import Place
 from tests.client.test_fuzz import anything, calls
 from tests.client.world import CODES, World
 
@@ -186,10 +188,10 @@ items = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(given_items=items)
-def test_whatever_the_items_each_is_answered(tmp_path_factory: pytest.TempPathFactory, given_items: list[Any]) -> None:
-    world = World(tmp_path_factory.mktemp("items"))
+def test_whatever_the_items_each_is_answered(new_place: Callable[[], Place], given_items: list[Any]) -> None:
+    world = World(new_place())
     try:
         answers = world.blocking.enqueue_many(given_items)
         report = world.blocking.verify(all_tenants=True)

@@ -2,6 +2,7 @@
 
 import os
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from detent.client import Codec, Job
 from detent.errors import InvalidArgument
 from tests.client.arguments import NAN, Odd
+from tests.client.places import Place
 from tests.client.world import World
 
 SECRET = "the patient's name is Ann"
 KEY = 0x5A
+NewPlace = Callable[[], Place]
 
 
 def scramble(data: bytes) -> bytes:
@@ -25,11 +28,6 @@ def locked(**settings: Any) -> Codec:
 
 def broken(data: bytes) -> bytes:
     raise RuntimeError("the key server is away")
-
-
-def bytes_on_disk(world: World) -> bytes:
-    """The file and its log, as somebody with a hex editor sees them."""
-    return b"".join(path.read_bytes() for path in world.path.parent.iterdir())
 
 
 def test_value_longer_than_the_codec_s_bound_is_refused() -> None:
@@ -96,8 +94,8 @@ def test_damaged_value_is_unreadable_and_says_so(kept: bytes) -> None:
     assert "result" in str(refused.value)
 
 
-def test_encrypted_values_are_not_on_disk_in_plain_text(tmp_path: Any) -> None:
-    world = World(tmp_path, codec=locked())
+def test_encrypted_values_are_not_on_disk_in_plain_text(new_place: NewPlace) -> None:
+    world = World(new_place(), codec=locked())
     job = world.blocking.enqueue("scan", {"note": SECRET})
     world.blocking.claim(worker="w", start=True)
     world.blocking.renew(job.id, worker="w", attempt=1, checkpoint=[SECRET])
@@ -107,7 +105,7 @@ def test_encrypted_values_are_not_on_disk_in_plain_text(tmp_path: Any) -> None:
     world.blocking.cancel(late.id, mode="hard")
     with pytest.raises(Exception, match="illegal_move"):
         world.blocking.complete(late.id, worker="w", attempt=1, result=SECRET)
-    seen = bytes_on_disk(world)
+    seen = world.place.bytes_kept()
     world.close()
 
     assert (done.payload, done.checkpoint, done.result) == ({"note": SECRET}, [SECRET], SECRET)
@@ -115,8 +113,8 @@ def test_encrypted_values_are_not_on_disk_in_plain_text(tmp_path: Any) -> None:
     assert b"late" in seen, "the test looks at the right bytes"
 
 
-def test_client_without_the_key_can_move_the_job_but_not_read_it(tmp_path: Any) -> None:
-    world = World(tmp_path, codec=locked())
+def test_client_without_the_key_can_move_the_job_but_not_read_it(new_place: NewPlace) -> None:
+    world = World(new_place(), codec=locked())
     world.blocking.enqueue("scan", SECRET, job_id="a")
     keyless = world.beside()
 
@@ -135,8 +133,8 @@ def test_client_without_the_key_can_move_the_job_but_not_read_it(tmp_path: Any) 
 @pytest.mark.parametrize(
     "decrypt", [broken, lambda data: "text", lambda data: None, lambda data: data, lambda data: b""]
 )
-def test_key_that_does_not_fit_makes_the_value_unreadable(tmp_path: Any, decrypt: Any) -> None:
-    world = World(tmp_path, codec=locked())
+def test_key_that_does_not_fit_makes_the_value_unreadable(new_place: NewPlace, decrypt: Any) -> None:
+    world = World(new_place(), codec=locked())
     world.blocking.enqueue("scan", SECRET, job_id="a")
     stranger = world.beside(codec=Codec(encrypt=scramble, decrypt=decrypt))
 
@@ -150,8 +148,8 @@ def test_key_that_does_not_fit_makes_the_value_unreadable(tmp_path: Any, decrypt
 
 
 @pytest.mark.parametrize("encrypt", [broken, lambda data: "text", lambda data: None])
-def test_encryption_that_fails_leaves_nothing_behind(tmp_path: Any, encrypt: Any) -> None:
-    world = World(tmp_path, codec=Codec(encrypt=encrypt, decrypt=scramble))
+def test_encryption_that_fails_leaves_nothing_behind(new_place: NewPlace, encrypt: Any) -> None:
+    world = World(new_place(), codec=Codec(encrypt=encrypt, decrypt=scramble))
     before = world.version()
 
     with pytest.raises((InvalidArgument, RuntimeError)):
@@ -161,7 +159,7 @@ def test_encryption_that_fails_leaves_nothing_behind(tmp_path: Any, encrypt: Any
     world.close()
 
 
-def test_value_is_compressed_before_it_is_encrypted(tmp_path: Any) -> None:
+def test_value_is_compressed_before_it_is_encrypted() -> None:
     codec = locked(compress_over=100)
     value = ["the same again"] * 1_000
 

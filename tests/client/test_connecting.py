@@ -217,7 +217,9 @@ def test_closing_twice_is_no_matter(fresh: World) -> None:
     fresh.blocking.close()
     fresh.blocking.close()
 
-    assert fresh.path.exists()
+    with pytest.raises(InvalidArgument) as refused:
+        fresh.blocking.find()
+    assert refused.value.code == "not_connected"
 
 
 def test_closed_client_can_be_opened_again(fresh: World) -> None:
@@ -228,8 +230,8 @@ def test_closed_client_can_be_opened_again(fresh: World) -> None:
     assert fresh.blocking.get("waiting").state == "queued"
 
 
-def test_two_clients_of_one_store_see_each_other_s_jobs(here: Path) -> None:
-    with detent.connect("sqlite:///jobs.db") as one, detent.connect("sqlite:///jobs.db") as other:
+def test_two_clients_of_one_store_see_each_other_s_jobs(url: str) -> None:
+    with detent.connect(url) as one, detent.connect(url) as other:
         job = one.enqueue("scan", {"a": 1})
 
         assert other.get(job.id) == job
@@ -237,23 +239,23 @@ def test_two_clients_of_one_store_see_each_other_s_jobs(here: Path) -> None:
         assert one.get(job.id).owner == "w"
 
 
-def test_same_address_works_both_ways(here: Path) -> None:
+def test_same_address_works_both_ways(url: str) -> None:
     async def made() -> str:
-        async with detent.connect("sqlite:///jobs.db") as client:
+        async with detent.connect(url) as client:
             return (await client.enqueue("scan")).id
 
     job_id = asyncio.run(made())
 
-    with detent.connect("sqlite:///jobs.db") as client:
+    with detent.connect(url) as client:
         assert client.get(job_id).id == job_id
 
 
 @pytest.mark.requirement("ALL-05")
-def test_request_ids_are_kept_for_as_long_as_was_asked(here: Path) -> None:
-    with detent.connect("sqlite:///jobs.db?receipts_s=0") as client:
+def test_request_ids_are_kept_for_as_long_as_was_asked(url: str) -> None:
+    with detent.connect(f"{url}{'&' if '?' in url else '?'}receipts_s=0") as client:
         client.enqueue("scan", job_id="a", request_id="r")
         forgotten = client.enqueue("scan", job_id="b", request_id="r")
-    with detent.connect("sqlite:///jobs.db", receipts_s=60) as client:
+    with detent.connect(url, receipts_s=60) as client:
         client.enqueue("scan", job_id="c", request_id="s")
         remembered = client.enqueue("scan", job_id="c", request_id="s")
 

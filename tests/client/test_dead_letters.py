@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,8 +40,8 @@ PARCEL = Lifecycle(
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[SyncClient]:
-    with connect(f"sqlite:///{tmp_path}/jobs.db?synchronous=normal", lifecycles=[PARCEL]) as opened:
+def client(url: str) -> Iterator[SyncClient]:
+    with connect(url, lifecycles=[PARCEL]) as opened:
         yield opened
 
 
@@ -137,10 +136,10 @@ def test_many_letters_are_paged_through_without_loss(client: SyncClient) -> None
     assert ids(client, limit=10) == names[::-1]
 
 
-def test_letters_of_another_tenant_are_not_found(client: SyncClient, tmp_path: Path) -> None:
+def test_letters_of_another_tenant_are_not_found(client: SyncClient, url: str) -> None:
     bury(client, "42")
 
-    with connect(f"sqlite:///{tmp_path}/jobs.db", tenant="acme") as other:
+    with connect(url, tenant="acme") as other:
         assert ids(other) == []
         with pytest.raises(NotFound):
             other.dead_letter_for("42")

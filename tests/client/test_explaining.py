@@ -66,7 +66,8 @@ def test_look_back_for_a_claim_says_how_far_it_went(fresh: World, monkeypatch: p
     run(fresh, "41")
     fresh.clock.pass_s(60)
     fresh.blocking.enqueue_many([{"kind": "scan", "job_id": str(number)} for number in range(42, 52)])
-    monkeypatch.setattr("detent.store.sqlite.log.LOOK_BACK_MAX", 5)
+    for store in ("sqlite", "postgres"):
+        monkeypatch.setattr(f"detent.store.{store}.log.LOOK_BACK_MAX", 5)
 
     reason = first(fresh)
 

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 from detent.errors import DetentError, Refused, StoreError
 from tests.client.arguments import BAD, DEEP, ENDLESS, GOOD, HUGE, KINDS, Odd, arguments_of
+from tests.client.places import OnPostgres, OnSqlite, Place
+from tests.client.verdicts import Verdict, answered, plain, refused
 from tests.client.world import CODES, BlockingCaller, World
 
 EXAMPLES = 90  # for each of some forty verbs
+EXAMPLES_ON_BOTH = 60
 
 scalars = st.one_of(
     st.none(),
@@ -64,29 +67,30 @@ def is_printable(value: object) -> bool:
 class Fresh:
     """A store in which every call finds its job as if nothing had been called before."""
 
-    def __init__(self, folder: Path) -> None:
-        self.world = World(folder)
+    def __init__(self, place: Place) -> None:
+        self.world = World(place)
         self._numbers = count()
 
-    def call(self, verb: str, arguments: dict[str, Any]) -> None:
+    def call(self, verb: str, arguments: dict[str, Any]) -> Verdict:
         position = GOOD[verb].get("job_id")
         suffix = f"-{next(self._numbers)}"
         if position is not None:
             self.world.prepare(position, suffix=suffix)
             if arguments["job_id"] == position:
                 arguments = arguments | {"job_id": position + suffix}
-        self._call(verb, arguments)
+        return self._call(verb, arguments)
 
-    def _call(self, verb: str, arguments: dict[str, Any]) -> None:
+    def _call(self, verb: str, arguments: dict[str, Any]) -> Verdict:
         before, notes = self.world.version(), self._notes()
         try:
-            BlockingCaller(self.world).call(verb, arguments)
+            return answered(verb, BlockingCaller(self.world).call(verb, arguments))
         except StoreError:
             raise
         except DetentError as error:
             self._check(error, before, notes)
+            return refused(error)
 
-    def _check(self, error: DetentError, before: int, notes: int) -> None:
+    def _check(self, error: DetentError, before: object, notes: int) -> None:
         """Of what is refused nothing is written, but a result that came too late, as a note."""
         is_noted = isinstance(error, Refused) and self._notes() > notes
         assert error.code in CODES
@@ -96,9 +100,12 @@ class Fresh:
         return len(self.world.snapshot_of("detent_notes"))
 
 
-@pytest.mark.parametrize("verb", sorted(verb for verb in GOOD.keys() - {"verify"} if arguments_of(verb)))
+VERBS = sorted(verb for verb in GOOD.keys() - {"verify"} if arguments_of(verb))
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_anything_is_answered_or_refused_without_a_trace(verb: str, tmp_path: Path) -> None:
-    fresh = Fresh(tmp_path)
+    fresh = Fresh(OnSqlite(tmp_path))
 
     @settings(max_examples=EXAMPLES)
     @given(arguments=calls(verb))
@@ -112,3 +119,24 @@ def test_anything_is_answered_or_refused_without_a_trace(verb: str, tmp_path: Pa
         fresh.world.close()
 
     assert report.is_clean, report.violations
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_anything_gets_the_same_answer_or_refusal_on_both_stores(verb: str, tmp_path: Path, pg_emptied: str) -> None:
+    """Without a trace on either, if it is refused."""
+    one, other = Fresh(OnSqlite(tmp_path)), Fresh(OnPostgres(pg_emptied))
+
+    @settings(max_examples=EXAMPLES_ON_BOTH)
+    @given(arguments=calls(verb))
+    def fuzz(arguments: dict[str, Any]) -> None:
+        assert other.call(verb, arguments) == one.call(verb, arguments)
+
+    try:
+        fuzz()
+        reports = [fresh.world.blocking.verify(all_tenants=True) for fresh in (one, other)]
+    finally:
+        for fresh in (one, other):
+            fresh.world.close()
+
+    assert plain(reports[0]) == plain(reports[1])
+    assert reports[0].is_clean

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -12,11 +11,6 @@ from detent.errors import InvalidArgument, NotFound, WaitTimedOut
 from tests.client.world import World
 
 PATIENCE_S = 30.0
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/jobs.db?synchronous=normal"
 
 
 @pytest.fixture

@@ -7,12 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import apsw
-
 from detent.client import Client, Codec, SyncClient
 from detent.lifecycles import BUILT_IN
-from detent.store.sqlite import File, SqliteStore
 from detent.testing import VirtualClock
+from tests.client.places import Place
 
 NOW: Final = 1_738_425_600_123_456  # 2025-02-01T16:00:00.123456Z
 ERRORS_PAGE: Final = Path(__file__).parents[2] / "docs" / "reference" / "errors.md"
@@ -40,19 +38,18 @@ WITH: Final[dict[str, dict[str, Any]]] = {
 
 
 class World:
-    """One file, one clock. `client` and `blocking` share a store; `prepare` fills it."""
+    """One place, one clock. `client` and `blocking` share a store; `prepare` fills it."""
 
-    def __init__(self, folder: Path, *, tenant: str = "default", codec: Codec | None = None) -> None:
-        self.path = folder / "jobs.db"
+    def __init__(self, place: Place, *, codec: Codec | None = None) -> None:
+        self.place = place
         self.clock = VirtualClock(NOW)
-        store = SqliteStore(File(str(self.path), synchronous="normal"), clock=self.clock, random=lambda: 0.5)
-        self.client = Client(store, tenant=tenant, codec=codec or Codec(), lifecycles=tuple(BUILT_IN.values()))
+        store = place.store(self.clock, lambda: 0.5)
+        self.client = Client(store, tenant="default", codec=codec or Codec(), lifecycles=tuple(BUILT_IN.values()))
         self.blocking = SyncClient(self.client)
         self.blocking.open()
-        self._reader = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
 
     def close(self) -> None:
-        self._reader.close()
+        self.place.close()
         self.blocking.close()
 
     def beside(self, *, tenant: str = "default", codec: Codec | None = None) -> SyncClient:
@@ -77,17 +74,14 @@ class World:
 
     def snapshot(self) -> dict[str, list[Any]]:
         """Every row of every table, read past the client."""
-        names = [name for (name,) in self._reader.execute("select name from sqlite_master where type = 'table'")]
-        return {name: self.snapshot_of(name) for name in names}
+        return {name: self.place.rows_of(name) for name in self.place.tables()}
 
     def snapshot_of(self, table: str) -> list[Any]:
-        return list(self._reader.execute(f'select * from "{table}"'))
+        return self.place.rows_of(table)
 
-    def version(self) -> int:
-        """Another number than before: something was written."""
-        ((version,),) = self._reader.execute("pragma data_version")
-        assert isinstance(version, int)
-        return version
+    def version(self) -> object:
+        """Another one than before: something was written."""
+        return self.place.version()
 
 
 class Caller(Protocol):

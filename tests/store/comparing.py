@@ -1,6 +1,6 @@
 """Real stores beside the model: everything is asked of all of them, and all must answer and hold the same."""
 
-from pathlib import Path
+from collections.abc import Callable
 from random import Random
 from typing import Any, Final
 
@@ -12,86 +12,87 @@ from detent.errors import Refused
 from detent.kernel import Event, Job
 from detent.kernel.fold import differences, fold
 from detent.lifecycle import Lifecycle
-from detent.store import ClaimRequest, JobQuery, Reply, Request, Retention, Story
+from detent.store import ClaimRequest, JobQuery, Reply, Request, Retention, Store, Story
+from detent.store.clock import Random as Dice
 from detent.store.query import COUNTED_BY
-from detent.store.sqlite import File, SqliteStore
 from tests.store.model import Answer, Key, Model
+from tests.store.sites import Make, Site
 
 START: Final = 1_738_425_600_123_456
 ALL: Final = 1_000
 
 
 class World:
-    """A file that two stores have open and take turns on, a store in memory, and the model; one clock for all.
+    """Sites and the model, with one clock for all. Each site has as many stores as is said with what makes them.
 
-    Each of the three draws from a generator of its own, seeded alike: the same seed gives the same history everywhere.
+    Each draws from a generator of its own, seeded alike: the same seed gives the same history everywhere.
     """
 
-    def __init__(self, folder: Path, lifecycles: list[Lifecycle], seed: int) -> None:
+    def __init__(self, lifecycles: list[Lifecycle], seed: int, sites: list[tuple[Make, int]]) -> None:
         self.now = START
-        self.path = folder / "jobs.db"
         self.lifecycles = lifecycles
         self.model, self._model_random = Model(lifecycles), Random(seed)
-        self._file_random, memory_random = Random(seed), Random(seed)
-        self.on_file = [self._open_file(), self._open_file()]
-        self.memory = SqliteStore(File(":memory:"), clock=self._clock, random=memory_random.random)
-        run(self.memory.open())
-        run(self.memory.register(*lifecycles))
+        self._sites = [Site(self._opening(make, Random(seed).random), stores=stores) for make, stores in sites]
 
     def apply(self, requests: list[Request]) -> list[Answer]:
         expected = self.model.apply(requests, self.now, self._model_random.random)
-        for store in self._turn():
+        for store in self._writers():
             self._compare(run(store.apply(requests)), expected)
         return expected
 
     def claim(self, request: ClaimRequest) -> None:
         expected = self.model.claim(request, self.now)
-        for store in self._turn():
+        for store in self._writers():
             self._compare(run(store.claim(request)), expected)
 
     def reconcile(self, limit: int) -> None:
         expected = self.model.reconcile(limit, self.now, self._model_random.random)
-        for store in self._turn():
+        for store in self._writers():
             self._compare(run(store.reconcile(limit)), expected)
 
     def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         self.model.depths_max[tenant, queue] = depth_max
-        for store in self._turn():
+        for store in self._writers():
             run(store.limit_queue(tenant, queue, depth_max))
 
     def prune(self, tenant: str, retention: Retention) -> None:
         self.model.prune(tenant, retention, self.now)
-        for store in self._turn():
+        for store in self._writers():
             run(store.prune(tenant, retention, ALL))
 
     def purge(self, tenant: str, job_ids: list[str]) -> None:
         expected = self.model.purge(tenant, job_ids)
-        for store in self._turn():
+        for store in self._writers():
             removed = run(store.purge(tenant, job_ids))
             assert (removed.jobs, removed.events) == expected
 
     def reopen(self) -> None:
-        run(self.on_file.pop().close())
-        self.on_file.append(self._open_file())
+        for site in self._sites:
+            site.reopen()
 
     def compare(self) -> None:
-        """Read everything back, on the file through the store that did not write last."""
-        for store in (self.on_file[0], self.memory):
-            told = {_key(story.job): story for story in run(store.stories(None, ALL)).items}
-            assert list(told) == list(self.model.jobs), "the same jobs, in the order in which they were made"
-            for key, story in told.items():
-                self._compare_story(key, story)
-                assert run(store.get(key[0], [key[1], "nobody"])) == [story.job, None]
-            for tenant in {tenant for tenant, _ in told}:
-                assert run(store.count(JobQuery(tenant=tenant), COUNTED_BY)) == self.model.counts(tenant)
+        """Read everything back, through the store that did not write last."""
+        for site in self._sites:
+            self._compare_site(site.reader)
 
     def close(self) -> None:
+        stores = [store for site in self._sites for store in site.stores]
         try:
-            for store in (*self.on_file, self.memory):
+            for store in stores:
                 self._verify(store)
         finally:
-            for store in (*self.on_file, self.memory):
+            for store in stores:
                 run(store.close())
+
+    def _compare_site(self, store: Store) -> None:
+        told = {_key(story.job): story for story in run(store.stories(None, ALL)).items}
+        assert list(told) == list(self.model.jobs), "the same jobs, in the order in which they were made"
+        for key, story in told.items():
+            self._compare_story(key, story)
+        for tenant in {tenant for tenant, _ in told}:
+            jobs = {key[1]: story.job for key, story in told.items() if key[0] == tenant}
+            assert run(store.get(tenant, [*jobs, "nobody"])) == [*jobs.values(), None]
+            assert run(store.count(JobQuery(tenant=tenant), COUNTED_BY)) == self.model.counts(tenant)
 
     def _compare_story(self, key: Key, story: Story) -> None:
         _compare_jobs(story.job, self.model.jobs[key])
@@ -112,19 +113,19 @@ class World:
             elif isinstance(reply, Refused):
                 assert vars(reply) == vars(other), f"{reply} is not {other}"
 
-    def _turn(self) -> tuple[SqliteStore, SqliteStore]:
-        """Who writes next: on the file the one that did not write last."""
-        self.on_file.reverse()
-        return self.on_file[1], self.memory
+    def _writers(self) -> list[Store]:
+        return [site.next_writer() for site in self._sites]
 
-    def _open_file(self) -> SqliteStore:
-        file = File(str(self.path), synchronous="normal")
-        store = SqliteStore(file, clock=self._clock, random=self._file_random.random)
-        run(store.open())
-        run(store.register(*self.lifecycles))
-        return store
+    def _opening(self, make: Make, random: Dice) -> Callable[[], Store]:
+        def opened() -> Store:
+            store = make(self._clock, random)
+            run(store.open())
+            run(store.register(*self.lifecycles))
+            return store
 
-    def _verify(self, store: SqliteStore) -> None:
+        return opened
+
+    def _verify(self, store: Store) -> None:
         client = Client(store, tenant="default", codec=Codec(), lifecycles=())
         report = run(client.verify(all_tenants=True))
         assert report.is_clean, report.violations

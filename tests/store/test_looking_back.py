@@ -1,6 +1,6 @@
 """How far back the newest events are looked for: over a named number of events, and over all of one job."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -9,24 +9,32 @@ import pytest
 from detent.client import Client, Codec, SyncClient
 from detent.lifecycles import BUILT_IN
 from detent.store import Store
+from detent.store.postgres import Address, PostgresStore
 from detent.store.query import LOOK_BACK_MAX
 from detent.store.sqlite import File, SqliteStore
 from detent.testing import MemoryStore
 from tests.store.sqlite.watching import watched
 
 FEW: Final = 6
-MADE: Final[dict[str, Callable[[Path], Store]]] = {
-    "memory": lambda folder: MemoryStore(),
-    "sqlite": lambda folder: SqliteStore(File(str(folder / "jobs.db"), synchronous="normal")),
-}
 
 
-@pytest.fixture(params=MADE)
-def client(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SyncClient]:
+@pytest.fixture(params=["memory", "sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    match request.param:
+        case "memory":
+            return MemoryStore()
+        case "sqlite":
+            return SqliteStore(File(str(tmp_path / "jobs.db"), synchronous="normal"))
+        case _:
+            return PostgresStore(Address(url=request.getfixturevalue("pg_emptied")))
+
+
+@pytest.fixture
+def client(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[SyncClient]:
     """Of a store that looks back over a few events, so that a log can be longer than that."""
-    for module in ("store.sqlite.log", "testing.asking"):
+    for module in ("store.sqlite.log", "store.postgres.log", "testing.asking"):
         monkeypatch.setattr(f"detent.{module}.LOOK_BACK_MAX", FEW)
-    client = client_of(MADE[request.param](tmp_path))
+    client = client_of(store)
     client.open()
     yield client
     client.close()
@@ -104,7 +112,7 @@ def test_look_for_what_does_not_occur_takes_no_more_steps_in_a_longer_log(
     monkeypatch.setattr("detent.store.sqlite.log.LOOK_BACK_MAX", 500)
     steps = []
     with watched() as watch:
-        client = client_of(MADE["sqlite"](tmp_path))
+        client = client_of(SqliteStore(File(str(tmp_path / "jobs.db"), synchronous="normal")))
         client.open()
         for _ in range(2):
             fill(client, 2_000)

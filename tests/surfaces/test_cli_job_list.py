@@ -49,7 +49,7 @@ def test_what_matters_less_is_left_out_first(busy: Site) -> None:
 
 def test_longer_ids_leave_room_for_fewer_columns(site: Site) -> None:
     with site.client() as client:
-        client.enqueue("scan", job_id="x" * 45)
+        client.enqueue("scan", job_id="x" * 48)
 
     assert site.shown("job", "list").splitlines()[0].split() == ["job", "state", "kind", "moved"]
 

@@ -1,9 +1,9 @@
 """What every part of a client shares: the store, the tenant, the codec, and how a verb becomes a request."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from detent.client.arguments import Item, bounded, check_text_name, check_version, derived_name, error_of
+from detent.client.arguments import Item, check_text_name, check_version, derived_name, error_of
 from detent.client.codec import Codec
 from detent.client.moments import to_micros
 from detent.client.views import Job
@@ -82,10 +82,10 @@ class Scoped:
         return await self.store.register()
 
     async def _each(
-        self, items: Iterable[Item], request_of: Callable[[Item], Request], tx: Transaction | None
+        self, items: Sequence[Item], request_of: Callable[[Item], Request], tx: Transaction | None
     ) -> list[Job | DetentError]:
         """Carry out what can be, in one transaction. An item that is wrong in itself is answered with its error."""
-        asked = [_made(item, request_of) for item in bounded(items)]
+        asked = [_made(item, request_of) for item in items]
         requests = [request for request in asked if isinstance(request, Request)]
         answers = iter(await self._ask(requests, tx) if requests else ())
         return [next(answers) if isinstance(each, Request) else each for each in asked]

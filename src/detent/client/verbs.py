@@ -58,7 +58,9 @@ class Verbs(Scoped):
     ) -> Job:
         """Make a job. With a dedupe key, or a request id that was used before, it may be one that exists."""
         # Exactly the arguments: nothing else may have a name before this line.
-        given = {name: value for name, value in locals().items() if name not in ("self", "tx")}
+        given = {name: value for name, value in locals().items() if value is not None}
+        del given["self"]
+        given.pop("tx", None)
         (answer,) = await self.enqueue_many([given], tx=tx)
         return raised(answer)
 
@@ -213,8 +215,8 @@ class Verbs(Scoped):
 
     async def _know(self, items: Iterable[Item]) -> None:
         """Look up what the items name and this client has not seen: somebody else may have registered it."""
-        named = (item.get("lifecycle") for item in items if isinstance(item, dict))
-        if any(isinstance(name, str) and not self._registry.knows(name) for name in named):
+        named = {name for item in items if isinstance(item, dict) and isinstance(name := item.get("lifecycle"), str)}
+        if not all(map(self._registry.knows, named)):
             self._registry = Registry(*await self.store.register())
 
     async def _batch(self, verb: str, items: Iterable[Item], tx: Transaction | None) -> list[Job | DetentError]:
@@ -222,7 +224,7 @@ class Verbs(Scoped):
             arguments = dict(item)
             return self._request(verb, arguments.pop("job_id", None), arguments)
 
-        return await self._each(items, request, tx)
+        return await self._each(bounded(items), request, tx)
 
 
 def names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -26,6 +26,8 @@ from detent.lifecycle.bounds import check_at_least, check_lease, check_number
 from detent.lifecycle.words import ROLES
 
 NAME_CHARS_MAX: Final = 255
+NAME_BYTES_MAX: Final = 640  # four of them and their order fit into one entry of an index, in every store
+LABEL_BYTES_MAX: Final = 4 * NAME_CHARS_MAX  # of what no index has: an exception may be called anything
 REASON_CHARS_MAX: Final = 4_096
 POINTER_CHARS_MAX: Final = 8_192
 COUNT_MAX: Final = 2**63 - 1  # what every store's integer column holds
@@ -79,14 +81,21 @@ def check_command(command: Command, fields: Iterable[str] | None = None) -> None
         check_own_fields(command)
 
 
-def check_name(field: str, value: str) -> None:
+def check_name(field: str, value: str, *, bytes_max: int = NAME_BYTES_MAX) -> None:
     if 0 < len(value) <= NAME_CHARS_MAX and value.isprintable():
+        if not value.isascii() and not is_short(value, bytes_max):
+            raise InvalidArgument(f"{field} takes {len(value.encode())} bytes in UTF-8; a name has at most {bytes_max}")
         return
     if not value:
         raise InvalidArgument(f"{field} is empty; give it a name")
     if len(value) > NAME_CHARS_MAX:
         raise InvalidArgument(f"{field} has {len(value)} characters; a name has at most {NAME_CHARS_MAX}")
     raise InvalidArgument(f"{field} is {value!r}; a name holds printable characters only")
+
+
+def is_short(name: str, bytes_max: int = NAME_BYTES_MAX) -> bool:
+    """Whether printable text can be a name."""
+    return len(name) <= NAME_CHARS_MAX and (name.isascii() or len(name.encode()) <= bytes_max)
 
 
 def _check_count(field: str, value: int) -> None:
@@ -108,10 +117,10 @@ def check_text(field: str, value: str, chars_max: int) -> None:
 
 
 def _check_error(error: Error) -> None:
-    check_name("error.type", error.type)
+    check_name("error.type", error.type, bytes_max=LABEL_BYTES_MAX)
     check_text("error.message", error.message, MESSAGE_CHARS_MAX)
     if error.code is not None:
-        check_name("error.code", error.code)
+        check_name("error.code", error.code, bytes_max=LABEL_BYTES_MAX)
 
 
 def _check_progress(progress: Progress) -> None:

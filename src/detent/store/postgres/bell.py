@@ -18,7 +18,7 @@ from detent.store.waiting import is_blocking
 
 CHANNEL: Final = "detent"
 RING: Final = f"select set_config('synchronous_commit', 'off', true), pg_notify('{CHANNEL}', '')"
-RING_S: Final = 0.02  # between two rings of one client
+RING_S: Final = 0.05  # between two rings of one client
 HEARD_S: Final = 0.2  # between looks at whether it is still wanted
 RETRY_S: Final = 1.0
 

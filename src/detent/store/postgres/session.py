@@ -137,9 +137,12 @@ class Session:
     def jobs_of(self, rows: Sequence[Row]) -> Script[list[Job]]:
         """Rows of the shared columns as records; a moment may stand behind these."""
         policies: dict[int, Policy] = {}
+        lifecycles: dict[int, Lifecycle] = {}
         jobs = []
         for row in rows:
-            lifecycle = yield from self.definitions.of_number(row[3])
+            lifecycle = lifecycles.get(row[3])
+            if lifecycle is None:
+                lifecycle = lifecycles[row[3]] = yield from self.definitions.of_number(row[3])
             if row[4] not in policies:
                 policies[row[4]] = yield from self.definitions.policy(row[4])
             job = job_of(row[:WIDTH], lifecycle, policies[row[4]])

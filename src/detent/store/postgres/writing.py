@@ -5,7 +5,6 @@ first, its second in the next.
 """
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 from detent.kernel import Change, Event, Job, Note
@@ -27,16 +26,18 @@ class Batch:
         self._keeping = keeping
         self._rounds: list[Round] = []
         self._next: dict[Key, int] = {}  # in which round a job can be changed again
+        self._lifecycles: dict[tuple[str, int], int] = {}
+        self._policies: dict[int, int] = {}  # by identity: the plan keeps them
         self._begun: set[Key] = set()
         self._freed: dict[tuple[str, str, str], int] = {}  # in which round a dedupe key becomes free
         self.jobs: dict[Key, Job] = {}  # as they are when all is written
 
-    def add(self, change: Change, job: Job) -> Script[None]:
-        """Ask for nothing but the numbers of definitions that are not known yet."""
+    def add(self, change: Change, job: Job) -> None:
+        """The numbers of its definitions have to be known (`know`)."""
         spec, values = job.spec, self._encoded(change)
         key = spec.tenant, spec.id
         if change.before.rev == 0:
-            yield from self._begin(change, key, values)
+            self._begin(change, key, values)
         else:
             for event in change.events:
                 self._move(event, key, change, values if event is change.events[-1] else {})
@@ -44,7 +45,19 @@ class Batch:
                 self._round(key).say(key, values)
         self.jobs[key] = job
         for spawned in change.spawned:
-            yield from self.add(spawned, spawned.job)
+            self.add(spawned, spawned.job)
+
+    def know(self, changes: Sequence[Change]) -> Script[None]:
+        """The numbers of the definitions of new jobs; of most, those of the one before."""
+        for change in changes:
+            spec = change.before.spec
+            if change.before.rev == 0 and (spec.lifecycle, spec.lifecycle_version) not in self._lifecycles:
+                number = yield from self._session.lifecycle_number(spec.lifecycle, spec.lifecycle_version)
+                self._lifecycles[spec.lifecycle, spec.lifecycle_version] = number
+            if change.before.rev == 0 and id(spec.policy) not in self._policies:
+                self._policies[id(spec.policy)] = yield from self._session.policy_number(spec.policy)
+            if change.spawned:
+                yield from self.know(change.spawned)
 
     def rest(self, notes: Sequence[Note], kept: Sequence[Kept]) -> None:
         """Notes and receipts, with the last of the moves; notes on new jobs need their numbers first."""
@@ -71,10 +84,10 @@ class Batch:
         for each in self._rounds:
             yield from each.write(self._session, reckoned=reckoned)
 
-    def _begin(self, change: Change, key: Key, values: dict[str, Any]) -> Script[None]:
+    def _begin(self, change: Change, key: Key, values: dict[str, Any]) -> None:
         first, spec = change.events[0], change.before.spec
-        lifecycle = yield from self._session.lifecycle_number(spec.lifecycle, spec.lifecycle_version)
-        policy = yield from self._session.policy_number(spec.policy)
+        lifecycle = self._lifecycles[spec.lifecycle, spec.lifecycle_version]
+        policy = self._policies[id(spec.policy)]
         columns = first.changes if len(change.events) > 1 else {**first.changes, **values}
         number = 0 if spec.dedupe_key is None else self._freed.get((spec.tenant, spec.kind, spec.dedupe_key), -1) + 1
         self._begun.add(key)
@@ -137,8 +150,10 @@ def _guard(change: Change) -> Row:
 
 def batch_of(session: Session, plans: Sequence[Plan], keeping: Keeping) -> Script[Batch]:
     batch = Batch(session, keeping)
-    for change, job in chain.from_iterable(plan.changes for plan in plans):
-        yield from batch.add(change, job)
+    changes = [each for plan in plans for each in plan.changes]
+    yield from batch.know([change for change, _ in changes])
+    for change, job in changes:
+        batch.add(change, job)
     batch.rest([note for plan in plans for note in plan.notes], [kept for plan in plans for kept in plan.kept])
     return batch
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from detent.client import Job, SyncClient
 from detent.client.arguments import derived_name
 from detent.errors import Refused
-from detent.kernel.parse import NAME_CHARS_MAX
+from detent.kernel.parse import is_short
 from detent.surfaces.cli.failure import Failure, failure_of
 from detent.surfaces.cli.suggesting import suggested
 
@@ -14,7 +14,7 @@ from detent.surfaces.cli.suggesting import suggested
 def redrive_id(job_id: str) -> str:
     """The request id of running a job again once: whoever does so at the same moment gets the same new job."""
     name = f"redrive:{job_id}"
-    return name if len(name) <= NAME_CHARS_MAX else derived_name("redrive", job_id)
+    return name if is_short(name) else derived_name("redrive", job_id)
 
 
 class RerunAlready(Failure):
