@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from detent.errors import DetentError, NotFound, Refused
 from detent.kernel import Change, Event, Job, Note, Receipt, decide
 from detent.kernel.command import Command, Enqueue, Rerun
+from detent.kernel.digest import derived_id
 from detent.kernel.due import due_command
 from detent.kernel.notes import late_result
 from detent.kernel.repeating import still_held
@@ -187,6 +188,14 @@ class Model:
         change = decide(self._own(job), job, command, self.now, random)
         return self._write(change) if isinstance(change, Change) and change.events else None
 
+    def _with_free_id(self, spawned: Change) -> Change:
+        """The id of a rerun follows from that of its job; if there is one of that id already, from that one's."""
+        spec = spawned.before.spec
+        while (spec.tenant, spec.id) in self.jobs:
+            spec = replace(spec, id=derived_id(spec.id))
+        events = tuple(replace(event, job_id=spec.id) for event in spawned.events)
+        return replace(spawned, before=replace(spawned.before, spec=spec), events=events)
+
     def _write(self, change: Change) -> Job:
         job, key = change.job, _key(change.before)
         if change.answer == "repeat":
@@ -202,7 +211,7 @@ class Model:
         for note in change.notes:
             self._keep_note(note)
         for spawned in change.spawned:
-            self._write(spawned)
+            self._write(self._with_free_id(spawned))
         return job
 
     def _keep_note(self, note: Note | None) -> None:
