@@ -1,5 +1,6 @@
 """Where the jobs of a test are: a file or a database. Each makes stores, and can be looked into past the client."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -71,7 +72,7 @@ class OnPostgres:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self._reader = psycopg.connect(url, autocommit=True)
+        self._connection: psycopg.Connection[Any] | None = None
 
     def store(self, clock: Clock, random: Random) -> Store:
         return PostgresStore(Address(url=self.url), clock=clock, random=random)
@@ -84,8 +85,12 @@ class OnPostgres:
         return self._reader.execute(rows).fetchall()
 
     def version(self) -> object:
+        return self._reader.execute(self._versions).fetchall()
+
+    @cached_property
+    def _versions(self) -> sql.Composed:
         parts = [sql.SQL(self.ROWS).format(sql.Identifier(name)) for name in self.tables()]
-        return self._reader.execute(sql.SQL("select {}").format(sql.SQL(",").join(parts))).fetchall()
+        return sql.SQL("select {}").format(sql.SQL(",").join(parts))
 
     def bytes_kept(self) -> bytes:
         """Value by value: the files of a server have them in pages, and long ones compressed."""
@@ -93,4 +98,12 @@ class OnPostgres:
         return b"\n".join(value if isinstance(value, bytes) else str(value).encode() for value in values)
 
     def close(self) -> None:
-        self._reader.close()
+        if self._connection is not None:
+            self._connection.close()
+
+    @property
+    def _reader(self) -> "psycopg.Connection[Any]":
+        """Made when there is something to read."""
+        if self._connection is None:
+            self._connection = psycopg.connect(self.url, autocommit=True)
+        return self._connection

@@ -68,6 +68,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "an empty error type": ("fail", {"error": {"type": ""}}, "error.type", "give it a name"),
     "an empty env key": ("enqueue", ENQUEUE | {"env": {"": "x"}}, "env key", "give it a name"),
     "a huge name": ("enqueue", ENQUEUE | {"queue": "q" * 256}, "queue", "at most 255"),
+    "a name of many bytes": ("enqueue", ENQUEUE | {"queue": "漢" * 214}, "queue", "at most 640"),
     "a huge env key": ("enqueue", ENQUEUE | {"env": {"k" * 256: "x"}}, "env key", "at most 255"),
     "a line break in a name": ("enqueue", ENQUEUE | {"tenant": "a\nb"}, "tenant", "printable"),
     "an escape in a name": ("claim", {"worker": "w\x1b[31m"}, "worker", "printable"),

@@ -12,8 +12,8 @@ from tests.store.contract_ids import with_ids
 @with_ids
 class TestPostgres(StoreContract):
     @pytest.fixture(autouse=True)
-    def _database(self, pg_url: str) -> None:
-        self.url = pg_url
+    def _database(self, pg_emptied: str) -> None:
+        self.url = pg_emptied
 
     def make_store(self, clock: Clock, random: Random) -> Store:
         return PostgresStore(Address(url=self.url), clock=clock, random=random)
