@@ -72,7 +72,7 @@ class Batch:
     @property
     def is_simple(self) -> bool:
         """Whether one statement says it all."""
-        return len(self._rounds) == 1
+        return len(self._rounds) == 1 and self._rounds[0].is_of_one_tenant
 
     @property
     def first_event(self) -> tuple[Key, Event] | None:
