@@ -32,7 +32,9 @@ order by p.job desc
     union all
     (
         select r.job from {records} r
-        where (select count(*) from near) < :limit::bigint and r.tenant = :tenant::text {filters}
+        where (select count(*) from near) < :limit::bigint
+            and exists (select 1 from {records} w where w.job < :before::bigint offset :walked_max::bigint)
+            and r.tenant = :tenant::text {filters}
             and r.job <= (
                 select w.job from {records} w
                 where w.job < :before::bigint order by w.job desc limit 1 offset :walked_max::bigint

@@ -128,7 +128,9 @@ order by e.seq
     union all
     (
         select e.* from detent_events e
-        where (select count(*) from near) < :limit::bigint and e.seq > :after::bigint
+        where (select count(*) from near) < :limit::bigint
+            and exists (select 1 from detent_events where seq > :after::bigint offset :walked_max::bigint)
+            and e.seq > :after::bigint
             and e.seq {beyond} (
                 select seq from detent_events
                 where seq > :after::bigint order by seq {order} limit 1 offset :walked_max::bigint
