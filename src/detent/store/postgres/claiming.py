@@ -94,7 +94,9 @@ class Candidates:
         rows = yield ask((_FOUND if is_unseen else _GIVEN)[name], asked | lanes)
         jobs: list[Job] = yield from self._session.jobs_of(rows)
         for row, job in zip(rows, jobs, strict=True):
-            self._places[_lane_of(job)] = job.order_at or 0, row[0]
+            lane = _lane_of(job)
+            self._began.setdefault(lane, FIRST)  # found just now
+            self._places[lane] = job.order_at or 0, row[0]
         return jobs
 
     def _all_lanes(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from detent.kernel import Event
 from detent.store.postgres.columns import BEGUN, Names, columns_of
 from detent.store.postgres.composing import Kind, Part, composed, several, single
-from detent.store.postgres.script import Ask, Script
+from detent.store.postgres.script import Ask
 from detent.store.postgres.values import array, in_text, texts
 from detent.store.request import Key
 from detent.store.rows import Row, text
@@ -53,14 +53,17 @@ class Round:
     def say(self, key: Key, columns: Mapping[str, Any]) -> None:
         self._said.setdefault(tuple(columns), []).append((key, tuple(columns.values())))
 
-    def write(self, session: "Session", *, reckoned: int | None) -> Script[None]:
+    def asked(self, session: "Session", *, reckoned: int | None) -> Ask:
         rows = self._records(session)
         if self._events or self.details or self.notes or self.receipts:
             rows += self._log(session)
         values = self._common(session, reckoned)
         parts = [_part(*each, values) for each in rows]
         form = composed(tuple(parts), is_guarded=reckoned is not None)
-        ((_, begun, transaction, now),) = yield Ask(form.sql, tuple([values[place] for place in form.order]))
+        return Ask(form.sql, tuple([values[place] for place in form.order]))
+
+    def heard(self, session: "Session", rows: list[Row]) -> None:
+        ((_, begun, transaction, now),) = rows
         session.numbered(zip([key for key, _, _ in self._begun], begun or (), strict=True))
         session.heard(transaction, now)
 
