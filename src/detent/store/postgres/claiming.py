@@ -13,8 +13,6 @@ from detent.store.postgres.watermarks import FIRST, Lane, Place
 from detent.store.request import ClaimRequest
 from detent.store.waiting import now_s
 
-_GIVEN: Final = {name: SQL[name].replace("{lanes}", SQL["given_lanes"]) for name in ("lane", "patient_lane")}
-_FOUND: Final = {name: SQL[name].replace("{lanes}", SQL["found_lanes"]) for name in ("lane", "patient_lane")}
 # How far past jobs that the kernel refuses a claim looks before it gives up.
 SCANNED_MAX: Final = 1_000
 
@@ -89,9 +87,10 @@ class Candidates:
         is_unseen = name in self._unseen
         if is_unseen:
             self._unseen.remove(name)
+        sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
         lanes = self._all_lanes() if is_unseen else self._known_lanes()
         asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
-        rows = yield ask((_FOUND if is_unseen else _GIVEN)[name], asked | lanes)
+        rows = yield ask(sql, asked | lanes)
         jobs: list[Job] = yield from self._session.jobs_of(rows)
         for row, job in zip(rows, jobs, strict=True):
             lane = _lane_of(job)

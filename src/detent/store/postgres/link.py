@@ -21,11 +21,28 @@ PREPARED_MAX: Final = 150  # each takes the server some hundred kilobytes
 _EITHER: Final = select.POLLIN | select.POLLOUT
 
 
+class _Reader:
+    """Reads the rows of one statement. Their types do not change: they are looked at once."""
+
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+        self._transformer: Transformer = adapt.Transformer(raw)
+        self._knows_types = False
+
+    def rows(self, result: PGresult) -> list[Row]:
+        if result.status != ExecStatus.TUPLES_OK:
+            return []
+        self._transformer.set_pgresult(result, set_loaders=not self._knows_types)
+        self._knows_types = True
+        rows = self._transformer.load_rows(0, result.ntuples, tuple)
+        self._transformer.set_pgresult(None, set_loaders=False)  # it may be large
+        return rows
+
+
 class _Prepared(NamedTuple):
-    """A statement that the server knows by name, and what reads its rows: their types do not change."""
+    """A statement that the server knows by name."""
 
     name: bytes
-    reader: Transformer
+    reader: _Reader
 
 
 class Link:
@@ -47,13 +64,10 @@ class Link:
         values = [None if value is None else value.encode() for value in asked.values]
         if not self._prepares:
             self._wire.send_query_params(asked.sql.encode(), values)
-            return _rows(self._result(), _reader(self.raw), is_new=True)
-        known = self._prepared.get(asked.sql)
-        is_new = known is None
-        if known is None:
-            known = self._prepare(asked.sql)
+            return _Reader(self.raw).rows(self._result())
+        known = self._prepared.get(asked.sql) or self._prepare(asked.sql)
         self._wire.send_query_prepared(known.name, values)
-        return _rows(self._result(), known.reader, is_new=is_new)
+        return known.reader.rows(self._result())
 
     def say(self, sql: str) -> None:
         """A statement, or several, without values or rows. It is not worth preparing."""
@@ -67,7 +81,7 @@ class Link:
         if len(self._prepared) >= PREPARED_MAX:
             self.say("deallocate all")
             self._prepared.clear()
-        known = _Prepared(b"detent_%d" % len(self._prepared), _reader(self.raw))
+        known = _Prepared(b"detent_%d" % len(self._prepared), _Reader(self.raw))
         self._wire.send_prepare(known.name, sql.encode())
         self._result()
         self._prepared[sql] = known
@@ -103,15 +117,3 @@ class Link:
             poll.poll()
             wire.consume_input()
         return wire.get_result()
-
-
-def _reader(raw: "psycopg.Connection[Any]") -> Transformer:
-    made: Transformer = adapt.Transformer(raw)
-    return made
-
-
-def _rows(result: PGresult, reader: Transformer, *, is_new: bool) -> list[Row]:
-    if result.status != ExecStatus.TUPLES_OK:
-        return []
-    reader.set_pgresult(result, set_loaders=is_new)
-    return reader.load_rows(0, result.ntuples, tuple)
