@@ -127,7 +127,9 @@ class Scoped:
 
     def _enqueue_request(self, item: Mapping[str, Any]) -> Request:
         """A new job's request. Its id follows from the request id, so that a repeat names the same job."""
-        given = {name: value for name, value in item.items() if value is not None}
+        return self._new_job({name: value for name, value in item.items() if value is not None})
+
+    def _new_job(self, given: dict[str, Any]) -> Request:
         lifecycle = self._lifecycle_of(given)
         if "run_at" in given:
             given["run_at"] = to_micros("run_at", given["run_at"])

@@ -62,7 +62,7 @@ class Verbs(Scoped):
         del given["self"]
         given.pop("tx", None)
         await self._know([given])
-        (answer,) = await self._ask([self._enqueue_request(given)], tx)
+        (answer,) = await self._ask([self._new_job(given)], tx)
         return raised(answer)
 
     async def enqueue_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:

@@ -21,6 +21,7 @@ Work = TypeVar("Work")
 Outcome = tuple[Any, BaseException | None]
 TASKS_MAX: Final = 256  # in one transaction
 SIZE_MAX: Final = 2_000  # requests in one, unless a single task has more: others wait for it to end
+SHARED_MIN: Final = 16  # so many are not worth dividing
 
 
 class Again(NamedTuple):
@@ -48,6 +49,7 @@ class Desk(Generic[Work]):
         self._door = threading.Lock()
         self._is_closed = False
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._last = 0  # how many tasks the last group had
         self._threads = [
             threading.Thread(target=self._run, args=clerk, name=name, daemon=True) for clerk in self._clerks
         ]
@@ -112,10 +114,10 @@ class Desk(Generic[Work]):
             self._deliver(tasks, outcomes)
 
     def _group(self) -> list[Task]:
-        """All that is waiting, within bounds; nothing at the end, which is put back if others come before it."""
+        """What is waiting, within bounds; nothing at the end, which is put back if others come before it."""
         tasks: list[Task] = []
-        size = 0
-        while len(tasks) < TASKS_MAX and size < SIZE_MAX:
+        size, tasks_max = 0, 1
+        while len(tasks) < tasks_max and size < SIZE_MAX:
             try:
                 task = self._tasks.get(block=not tasks)  # with some in hand nobody waits for more
             except Empty:
@@ -124,9 +126,18 @@ class Desk(Generic[Work]):
                 if tasks:
                     self._tasks.put(None)
                 break
+            tasks_max = tasks_max if tasks else self._share()
             tasks.append(task)
             size += task.size
+        self._last = len(tasks)
         return tasks
+
+    def _share(self) -> int:
+        """How many to take, with one in hand. If it were all, all would be answered together and ask again together,
+        and the database would have nothing to do meanwhile. So a crowd is taken by halves.
+        """
+        crowd = 1 + self._tasks.qsize() + self._last
+        return min(max((crowd + 1) // 2, SHARED_MIN), TASKS_MAX)
 
     def _deliver(self, tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> None:
         """Wake each event loop once, however many of its callers are answered."""

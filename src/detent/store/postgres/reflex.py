@@ -26,7 +26,10 @@ _LONG_WAY: Final = frozenset({"renew", "submit", "rerun"})
 
 def is_short(requests: Sequence[Request], memory: Memory) -> bool:
     """Whether nothing has to be looked up."""
-    return all(_is_simple(each) and (each.is_fresh or memory.get((each.tenant, each.job_id))) for each in requests)
+    for each in requests:
+        if not _is_simple(each) or not (each.is_fresh or memory.get((each.tenant, each.job_id))):
+            return False
+    return True
 
 
 def decide(session: Session, requests: Sequence[Request], memory: Memory, dice: Dice) -> Plan | None:
@@ -40,7 +43,10 @@ def decide(session: Session, requests: Sequence[Request], memory: Memory, dice: 
         planned = plan(requests, _Blind(session), session.now, dice)
     except Missing:
         return None
-    return planned if all(isinstance(each, Reply) and each.answer == "applied" for each in planned.replies) else None
+    for reply in planned.replies:
+        if type(reply) is not Reply or reply.answer != "applied":
+            return None
+    return planned
 
 
 def write(session: Session, planned: Plan, keeping: Keeping, execute: Execute) -> Replies | None:
