@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from detent.errors import InvalidArgument
 from detent.kernel import Job
 from detent.kernel.command import Claim, Command, Complete, Enqueue, Rerun
-from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Request, Retention
@@ -265,7 +265,17 @@ def suitable_policy(rng: Random, lifecycle: Lifecycle) -> Policy | None:
         check_policy(lifecycle, policy)
     except InvalidArgument:
         return None  # a time limit that this lifecycle has no answer to
-    return policy if coin(rng) else None
+    if not coin(rng):
+        return None
+    return replace(policy, compensate=random_compensation(rng)) if coin(rng) else policy
+
+
+def random_compensation(rng: Random) -> Compensation:
+    name, version = rng.choice([*((name, 1) for name in BUILT_IN), ("random", 1), ("random", 2)])
+    retry = Retry(max_attempts=rng.randint(1, 2), base_s=0)
+    policy = rng.choice([None, Policy(lease_s=30, retry=retry, rerun_failed=coin(rng))])
+    kind, queue = rng.choice(["undo", *KINDS]), rng.choice([None, "ocr", NARROW])
+    return Compensation(kind=kind, queue=queue, lifecycle=name, lifecycle_version=version, policy=policy)
 
 
 def seldom(rng: Random, choices: Any) -> Any:

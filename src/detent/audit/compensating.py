@@ -1,10 +1,10 @@
-"""Of work that is to be undone: a job that ran in vain names the job that undoes it, and no other job does (I27)."""
+"""Of work that is to be undone: a job that ran in vain names the job that undoes it, and no other job does (I29)."""
 
 from detent.audit.step import Step
 
 
 def compensated(step: Step) -> str | None:
-    """I27. A job that is run again by itself leaves it to the last of its reruns."""
+    """I29. A job that is run again by itself leaves it to the last of its reruns."""
     if step.policy.compensate is None or step.state is None or step.state.phase != "ended":
         return None
     said = step.event.payload or {}

@@ -23,7 +23,7 @@ CHECKS: Final[dict[str, Callable[[Step], str | None]]] = {
     "I18": waiting.in_time,
     "I21": budget.dead_letter,
     "I22": moves.time_order,
-    "I27": compensating.compensated,
+    "I29": compensating.compensated,
 }
 
 
