@@ -65,6 +65,7 @@ class Network:
     def _written(self, world: World, command: Command, planned: Plan) -> World:
         after = world._replace(kept=(*world.kept, *planned.kept)) if planned.kept else world
         for change, _ in planned.changes:
+            self.machinery.judge_notes(change.before, command, change, world.now)
             if change.events:
                 index = next(at for at, job in enumerate(world.jobs) if job.id == change.before.id)
                 after = after.with_job(index, self.machinery.write(world.jobs[index], command, change, world.now))
