@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from detent.errors import DetentError, NotFound, Refused
 from detent.kernel import Change, Event, Job, Note, Receipt, decide
 from detent.kernel.command import Command, Enqueue, RegisterArtifact, Rerun
-from detent.kernel.compensating import compensated_by, compensation, is_owed
+from detent.kernel.compensating import compensation, is_owed, job_undone_by
 from detent.kernel.digest import derived_id
 from detent.kernel.due import due_command
 from detent.kernel.notes import compensated, late_result
@@ -171,7 +171,7 @@ class Model:
     def _conflict(self, old: Job) -> str | None:
         """A job is run again once it is undone, and undone once."""
         if old.spec.policy.is_compensation:
-            subject = compensated_by(old, self._others(old))
+            subject = job_undone_by(old, self._others(old))
             is_undone = subject is not None and self._has_note(subject, "compensated")
             return f"the work of job {subject.id} is undone already" if subject is not None and is_undone else None
         if not is_owed(old, self._others(old)) or self._has_note(old, "compensated"):
@@ -243,7 +243,7 @@ class Model:
             made = compensation(self.lifecycles[declared.lifecycle, declared.lifecycle_version], change, job)
             made = self._with_free_id(made)
             return _saying(replace(change, spawned=(made,)), "compensation_job_id", made.before.id)
-        subject = compensated_by(job, self._others(job)) if job.spec.policy.is_compensation else None
+        subject = job_undone_by(job, self._others(job)) if job.spec.policy.is_compensation else None
         if job.outcome != "success" or subject is None or subject.outcome in (None, "success"):
             return change
         note = compensated(self._own(subject), subject, by_job_id=job.id, now=change.events[-1].at)

@@ -14,7 +14,7 @@ from detent.kernel.command import Command
 from detent.kernel.creating import create
 from detent.kernel.digest import derived_id
 from detent.kernel.job import Job
-from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle import Lifecycle
 
 # The job of an id, in the tenant of the one it is asked for; None if it is not there any more.
 JobOf = Callable[[str], Job | None]
@@ -59,8 +59,8 @@ def with_payload(change: Change, said: dict[str, Any]) -> Change:
     return replace(change, events=(*others, replace(last, payload=(last.payload or {}) | said)))
 
 
-def compensated_by(job: Job, job_of: JobOf) -> Job | None:
-    """The job that a compensation undoes. One that runs a compensation again undoes the same."""
+def job_undone_by(job: Job, job_of: JobOf) -> Job | None:
+    """The job whose work a compensation undoes. One that runs a compensation again undoes the same."""
     seen = {job.id}
     while job.rerun_of is not None:
         earlier = job_of(job.rerun_of)
@@ -69,14 +69,6 @@ def compensated_by(job: Job, job_of: JobOf) -> Job | None:
         seen.add(earlier.id)
         job = earlier
     return None if job.spec.parent_job_id is None else job_of(job.spec.parent_job_id)
-
-
-def check_compensation(policy: Policy, lifecycle_of: Callable[[str, int], Lifecycle]) -> tuple[Lifecycle, Policy]:
-    """The lifecycle and the settings of the compensation, for whoever has to see whether they fit."""
-    declared = policy.compensate
-    assert declared is not None, "asked where one is declared only"
-    lifecycle = lifecycle_of(declared.lifecycle, declared.lifecycle_version)
-    return lifecycle, declared.policy or lifecycle.defaults
 
 
 def _has_run(job: Job, job_of: JobOf) -> bool:

@@ -5,7 +5,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from detent.kernel import Change, Job
-from detent.kernel.compensating import check_compensation, compensated_by, compensation, is_owed, with_payload
+from detent.kernel.compensating import compensation, is_owed, job_undone_by, with_payload
 from detent.kernel.notes import compensated
 from detent.lifecycle.soundness import check_policy
 from detent.store.facts import WorkingCopy
@@ -41,7 +41,7 @@ def brought_along(change: Change, copy: WorkingCopy) -> Change:
 
 def _reported(change: Change, job: Job, copy: WorkingCopy) -> Change:
     """A compensation that succeeded is noted on the job it was for."""
-    undone = compensated_by(job, partial(copy.job, job.spec.tenant)) if job.outcome == "success" else None
+    undone = job_undone_by(job, partial(copy.job, job.spec.tenant)) if job.outcome == "success" else None
     if undone is None or undone.outcome in (None, "success"):
         return change
     lifecycle = copy.lifecycle(undone.spec.lifecycle, undone.spec.lifecycle_version)
@@ -51,15 +51,17 @@ def _reported(change: Change, job: Job, copy: WorkingCopy) -> Change:
 
 def check_declared(change: Change, copy: WorkingCopy) -> None:
     """A new job's compensation has to be possible from the start: when the job ends is too late to find out."""
-    if change.before.spec.policy.compensate is not None:
-        check_policy(*check_compensation(change.before.spec.policy, copy.lifecycle))
+    declared = change.before.spec.policy.compensate
+    if declared is not None:
+        lifecycle = copy.lifecycle(declared.lifecycle, declared.lifecycle_version)
+        check_policy(lifecycle, declared.policy or lifecycle.defaults)
 
 
 def conflict(old: Job, copy: WorkingCopy) -> str | None:
     """Why a job must not be run again: its work is still to be undone; or, of a compensation, is undone already."""
     job_of = partial(copy.job, old.spec.tenant)
     if old.spec.policy.is_compensation:
-        undone = compensated_by(old, job_of)
+        undone = job_undone_by(old, job_of)
         if undone is not None and _is_undone(undone, copy):
             return f"the work of job {undone.id} is undone already"
     elif is_owed(old, job_of) and not _is_undone(old, copy):
