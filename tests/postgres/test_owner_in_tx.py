@@ -166,5 +166,5 @@ def test_end_and_what_undoes_the_job_commit_or_roll_back_together(stage: Stage, 
         assert await is_sound(client)
         return state, len(refunds), [note.kind for note in await client.notes("bill")]
 
-    committed, rolled_back = ("failed", 1, ["compensated"]), ("running", 0, [])
-    assert stage.play(transactor, scene) == (committed if end == "commit" else rolled_back)
+    expected = ("failed", 1, ["compensated"]) if end == "commit" else ("running", 0, [])
+    assert stage.play(transactor, scene) == expected
