@@ -59,7 +59,7 @@ def workers_words(lifecycle: Lifecycle, *, is_claims_only: bool) -> tuple[Word, 
 
 def words_in_vain(words: tuple[Word, ...]) -> tuple[Word, ...]:
     """What somebody who lost the job may try. What turns out alike whoever says it, or moves nothing, only here."""
-    return (*words, ("request_cancel", RequestCancel()), ("progress", _HALF), ("artifact", _MADE))
+    return (*words, ("request_cancel", RequestCancel()), ("artifact", _MADE))
 
 
 def heard_roles(verb: str, by: tuple[str, ...]) -> list[str]:
