@@ -23,6 +23,7 @@ from detent.store.postgres import server
 from detent.store.postgres.address import Address
 from detent.store.postgres.connection import Connection
 from detent.store.postgres.script import Ask
+from detent.store.postgres.statements import text_first
 from detent.store.rows import Row
 from detent.testing.bench import live_alone, live_together
 from detent.testing.bench_postgres import scratch
@@ -44,7 +45,7 @@ class AsyncpgConnection(Connection):
         return self._other is not None and not self._other.is_closed()
 
     def execute(self, asked: Ask) -> list[Row]:
-        found = self._run(self._driver().fetch(asked.sql, *asked.values))
+        found = self._run(self._driver().fetch(text_first(asked.sql), *asked.values))
         return [tuple(row) for row in found]
 
     def say(self, sql: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import psycopg
 
+from detent.store.postgres.address import Address
 from detent.store.postgres.script import Script
 
 Touched = Callable[[Script[Any]], int]
@@ -13,8 +14,9 @@ Touched = Callable[[Script[Any]], int]
 
 @contextmanager
 def touching(url: str) -> Iterator[Touched]:
-    """Of the first statement that a script asks for."""
-    with psycopg.connect(url, autocommit=True) as connection:
+    """Of the first statement that a script asks for, planned as the store has it planned."""
+    settings = Address(url=url).keywords(is_writing=False)
+    with psycopg.Connection[Any].connect(**settings, autocommit=True) as connection:
         cursor = psycopg.RawCursor(connection)
 
         def touched(script: Script[Any]) -> int:

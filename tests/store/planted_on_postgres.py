@@ -83,7 +83,7 @@ def write_without_comparing(patch: pytest.MonkeyPatch) -> None:
 
 
 def fill_full_queues(patch: pytest.MonkeyPatch) -> None:
-    change_statement(patch, "written_guarded", "q.depth_max is not null", "false")
+    change_statement(patch, "unlimited", "q.depth_max is not null", "false")
 
 
 def look_at_the_newest_first(patch: pytest.MonkeyPatch) -> None:

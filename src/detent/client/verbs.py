@@ -61,7 +61,8 @@ class Verbs(Scoped):
         given = {name: value for name, value in locals().items() if value is not None}
         del given["self"]
         given.pop("tx", None)
-        (answer,) = await self.enqueue_many([given], tx=tx)
+        await self._know([given])
+        (answer,) = await self._ask([self._enqueue_request(given)], tx)
         return raised(answer)
 
     async def enqueue_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
@@ -228,9 +229,11 @@ class Verbs(Scoped):
 
     async def _know(self, items: Iterable[Item]) -> None:
         """Look up what the items name and this client has not seen: somebody else may have registered it."""
-        named = {name for item in items if isinstance(item, dict) and isinstance(name := item.get("lifecycle"), str)}
-        if not all(map(self._registry.knows, named)):
-            self._registry = Registry(*await self.store.register())
+        for item in items:
+            name = item.get("lifecycle") if type(item) is dict else None
+            if type(name) is str and not self._registry.knows(name):
+                self._registry = Registry(*await self.store.register())
+                return
 
     async def _batch(self, verb: str, items: Iterable[Item], tx: Transaction | None) -> list[Job | DetentError]:
         def request(item: Item) -> Request:

@@ -173,6 +173,8 @@ def _refuse_enqueue(lifecycle: Lifecycle, command: Enqueue, code: str, detail: s
 
 
 def _remembered(lifecycle: Lifecycle, change: Change, command: Command) -> Change:
+    if command.request_id is None:
+        return change
     rev = change.before.rev + len(change.events)
     receipt = receipt_of(lifecycle, command, job_id=change.before.id, rev=rev)
     return change if receipt is None else replace(change, receipt=receipt)

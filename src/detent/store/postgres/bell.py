@@ -59,8 +59,9 @@ class Ringer:
     def written(self) -> None:
         """Something was committed: the thread begins with the first of it."""
         self._is_due = True
-        self._thread.begin()
-        self._wanted.set()
+        if not self._wanted.is_set():
+            self._thread.begin()
+            self._wanted.set()
 
     def close(self) -> None:
         """After the last ring, if one is due: a program may write and be gone."""

@@ -7,6 +7,7 @@ import psycopg
 from psycopg.pq import PipelineStatus, TransactionStatus
 
 from detent.store.postgres.script import Ask
+from detent.store.postgres.statements import text_first
 from detent.store.postgres.unwrapping import is_asyncpg, not_open, of_a_loop, strange, unwrapped
 from detent.store.rows import Row
 from detent.store.waiting import is_blocking
@@ -86,6 +87,6 @@ def _async_psycopg(raw: "psycopg.AsyncConnection[Any]") -> Suspending:
 
 def _asyncpg(raw: Any) -> Suspending:
     async def execute(asked: Ask) -> list[Row]:
-        return [tuple(row) for row in await raw.fetch(asked.sql, *asked.values)]
+        return [tuple(row) for row in await raw.fetch(text_first(asked.sql), *asked.values)]
 
     return execute

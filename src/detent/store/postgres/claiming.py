@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from detent.kernel import Job
 from detent.store.postgres.script import Script, ask
@@ -27,7 +27,9 @@ class Candidates:
     def __init__(self, session: Session, request: ClaimRequest) -> None:
         self._session = session
         self._request = request
-        self._sqls = [SQL["lane"], SQL["patient_lane"]]
+        self._left = ["lane", "patient_lane"]  # where to look, one after the other
+        self._unseen: list[str] = []  # those where all lanes are to be found first
+        self._kinds: list[str] = []
         self._places: dict[Lane, Place] = {}
         self._began: dict[Lane, Place] = {}
         self._took_s: float | None = None  # of a look from the start
@@ -43,7 +45,8 @@ class Candidates:
         places = dict(self._began)
         for job in jobs:
             lane = _lane_of(job)
-            places[lane] = max(places[lane], (job.order_at or 0, self._session.number((job.spec.tenant, job.id))))
+            place = job.order_at or 0, self._session.number((job.spec.tenant, job.id))
+            places[lane] = max(places.get(lane, FIRST), place)
         marks, request = self._session.watermarks, self._request
         if self._took_s is None:
             self._session.at_commit.append(partial(marks.went_on, request, places))
@@ -55,68 +58,78 @@ class Candidates:
         mark = self._session.watermarks.start(self._request)
         if mark is not None:
             self._began, self._places = dict(mark), mark
-            page = yield from self._page(SQL["lane"])
+            page = yield from self._page("lane")
             if page:
-                self._sqls = []  # what else there may be is for the next look from the start
+                self._left = []  # what else there may be is for the next look from the start
                 self._scanned += len(page)
                 return page
-        self._places = dict.fromkeys((yield from _lanes(self._request)), FIRST)
+        self._kinds = yield from _kinds(self._request)
+        self._places = dict.fromkeys(_lanes(self._request, self._kinds), FIRST)
         self._began = dict(self._places)
+        self._unseen = list(self._left) if self._request.adapters is None else []
         before = now_s()
         page = yield from self._more()
         self._took_s = now_s() - before
         return page
 
     def _more(self) -> Script[list[Job]]:
-        while self._sqls and self._places and self._scanned < SCANNED_MAX + self._request.limit:
-            page = yield from self._page(self._sqls[0])
+        while self._left and self._kinds and self._scanned < SCANNED_MAX + self._request.limit:
+            page = yield from self._page(self._left[0])
             if len(page) < self._request.limit:
-                self._sqls.pop(0)  # no lane can have more of these
+                self._left.pop(0)  # no lane can have more of these
             if page:
                 self._scanned += len(page)
                 return page
         return []
 
-    def _page(self, sql: str) -> Script[list[Job]]:
+    def _page(self, name: str) -> Script[list[Job]]:
+        """Lanes in which nothing was found have nothing more: after the first look it goes on in the others."""
+        is_unseen = name in self._unseen
+        if is_unseen:
+            self._unseen.remove(name)
+        sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
+        lanes = self._all_lanes() if is_unseen else self._known_lanes()
+        asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
+        rows = yield ask(sql, asked | lanes)
+        jobs: list[Job] = yield from self._session.jobs_of(rows)
+        for row, job in zip(rows, jobs, strict=True):
+            lane = _lane_of(job)
+            self._began.setdefault(lane, FIRST)  # found just now
+            self._places[lane] = job.order_at or 0, row[0]
+        return jobs
+
+    def _all_lanes(self) -> dict[str, Any]:
+        queues = texts(dict.fromkeys(self._request.queues))
+        return {"queues": queues, "kinds": texts(self._kinds), "first": FIRST[0]}
+
+    def _known_lanes(self) -> dict[str, Any]:
         places = self._places
-        values = {
-            "now": self._session.clock,
-            "tenant": self._request.tenant,
+        return {
             "queues": texts([queue for queue, _, _ in places]),
             "kinds": texts([kind for _, kind, _ in places]),
             "adapters": texts([adapter for _, _, adapter in places]),
             "orders": numbers([order_at for order_at, _ in places.values()]),
             "jobs": numbers([job for _, job in places.values()]),
-            "limit": self._request.limit,
         }
-        rows = yield ask(sql, values)
-        jobs: list[Job] = yield from self._session.jobs_of(rows)
-        for row, job in zip(rows, jobs, strict=True):
-            places[_lane_of(job)] = job.order_at or 0, row[0]
-        return jobs
 
 
 def _lane_of(job: Job) -> Lane:
     return job.spec.queue, job.spec.kind, job.spec.adapter_id or ""
 
 
-def _lanes(request: ClaimRequest) -> Script[list[Lane]]:
-    lanes = []
-    for queue in dict.fromkeys(request.queues):
-        for kind in (yield from _kinds(request, queue)):
-            lanes += [(queue, kind, adapter) for adapter in (yield from _adapters(request, queue, kind))]
-    return lanes
-
-
-def _kinds(request: ClaimRequest, queue: str) -> Script[list[str]]:
+def _kinds(request: ClaimRequest) -> Script[list[str]]:
+    """Those asked for; else those that jobs wait of."""
     if request.kinds is not None:
         return list(dict.fromkeys(request.kinds))
-    return [kind for (kind,) in (yield ask(SQL["kinds"], {"tenant": request.tenant, "queue": queue}))]
+    kinds: list[str] = []
+    for queue in dict.fromkeys(request.queues):
+        kinds += [kind for (kind,) in (yield ask(SQL["kinds"], {"tenant": request.tenant, "queue": queue}))]
+    return list(dict.fromkeys(kinds))
 
 
-def _adapters(request: ClaimRequest, queue: str, kind: str) -> Script[list[str]]:
-    """Those the worker has, and none at all."""
-    if request.adapters is not None:
-        return list(dict.fromkeys(("", *request.adapters)))
-    asked = {"tenant": request.tenant, "queue": queue, "kind": kind}
-    return [adapter for (adapter,) in (yield ask(SQL["adapters"], asked))]
+def _lanes(request: ClaimRequest, kinds: Sequence[str]) -> list[Lane]:
+    """For the adapters that the worker has, and for none at all; of any adapter they have to be found."""
+    if request.adapters is None:
+        return []
+    adapters = dict.fromkeys(("", *request.adapters))
+    return [(queue, kind, each) for queue in dict.fromkeys(request.queues) for kind in kinds for each in adapters]

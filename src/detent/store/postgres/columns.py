@@ -63,8 +63,7 @@ RECEIPT: Final[Columns] = (
 )  # fmt: skip
 
 
-# Of a new job these may be there or not, in any combination. They always come in the same way, empty or not, or else
-# each combination would be a statement of its own.
+# Of a new job these may be there or not, in any combination; mostly none is.
 _OPTIONAL: Final = frozenset(
     ("run_at", "dedupe_key", "correlation_id", "job_trace_id", "parent_job_id", "workflow_id", "step_index", "topic",
      "context_ptr", "adapter_id", "env", "request_id", "trace_id", "cause", "rerun_of")
@@ -90,9 +89,3 @@ def columns_of(block: str, names: Names) -> Columns:
 @cache
 def optional(block: str, names: Names) -> tuple[bool, ...]:
     return tuple([block == "insert_record" and name in _OPTIONAL for name, _ in columns_of(block, names)])
-
-
-@cache
-def labels(block: str, names: Names, prefix: str) -> Names:
-    """What the values of these columns are called in a statement."""
-    return tuple([prefix + name for name, _ in columns_of(block, names)])

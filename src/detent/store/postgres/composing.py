@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
-from detent.store.postgres.columns import Names, columns_of
-from detent.store.postgres.statements import SQL
+from detent.store.postgres.columns import Names, columns_of, optional
+from detent.store.postgres.statements import SQL, compiled
 
 COMPOSED_MAX: Final = 512
 # What an ended record keeps of what it was, unless its last move says otherwise.
@@ -20,6 +20,8 @@ _KEPT: Final = (
 )  # fmt: skip
 
 
+# What a statement may name beside its rows.
+COMMON: Final = ("clock", "reckoned", "tolerance", "guarded_tenant", "guarded_queues", "wanted")
 # How a column comes: different in each row, the same in all, or nothing in any.
 Kind = Literal["array", "value", "null"]
 
@@ -32,14 +34,55 @@ class Part(NamedTuple):
     kinds: tuple[Kind, ...]
 
 
+class Form(NamedTuple):
+    """A statement, and which of the values it takes: by their places among `COMMON` and then those of its parts."""
+
+    sql: str
+    order: tuple[int, ...]
+
+
 @lru_cache(COMPOSED_MAX)
-def composed(parts: tuple[Part, ...], *, is_guarded: bool) -> str:
+def single(block: str, names: Names, given: tuple[bool, ...]) -> Part:
+    """A part of one row, of which these columns are given."""
+    kinds: list[Kind] = ["value" if each else "null" for each in given]
+    return Part(block, names, _with_optional(block, names, kinds, "value"))
+
+
+@lru_cache(COMPOSED_MAX)
+def several(block: str, names: Names, kinds: tuple[Kind, ...]) -> Part:
+    """A part of several rows. The first column always differs from row to row."""
+    return Part(block, names, ("array", *_with_optional(block, names, kinds, "array")[1:]))
+
+
+def _with_optional(block: str, names: Names, kinds: Sequence[Kind], how: Kind) -> tuple[Kind, ...]:
+    """If one of the optional columns is there, all come: else each combination would be a statement of its own."""
+    may_lack = optional(block, names)
+    is_plain = all(kind == "null" for kind, is_optional in zip(kinds, may_lack, strict=True) if is_optional)
+    others: Kind = "null" if is_plain else how
+    return tuple([others if is_optional else kind for kind, is_optional in zip(kinds, may_lack, strict=True)])
+
+
+@lru_cache(COMPOSED_MAX)
+def composed(parts: tuple[Part, ...], *, is_guarded: bool) -> Form:
     made = [SQL["clock"], *(_filled(part, f"p{place}_", is_guarded) for place, part in enumerate(parts))]
-    counts = [f"(select count(*) from {name})" for name in _counted(parts)]
-    written = SQL["written_guarded" if is_guarded else "written"].replace("{counts}", " + ".join(counts) or "0")
+    counts = " + ".join(f"(select count(*) from {name})" for name in _counted(parts)) or "0"
     begun = [place for place, part in enumerate(parts) if part.block == "insert_record"]
-    numbers = f"(select array_agg(job order by place) from p{begun[0]}_begun)" if begun else "null::bigint[]"
-    return f"with {', '.join(made)}\n{written.replace('{begun}', numbers)}"
+    written = SQL["written_guarded" if is_guarded else "written"].replace("{counts}", counts)
+    written = written.replace("{unlimited}", SQL["unlimited"] if begun else "")
+    numbers = f"array(select job from p{begun[0]}_begun order by place)" if begun else "null::bigint[]"
+    statement = compiled(f"with {', '.join(made)}\n{written.replace('{begun}', numbers)}")
+    places = {name: place for place, name in enumerate([*COMMON, *_labels(parts)])}
+    return Form(statement.sql, tuple([places[name] for name in statement.names]))
+
+
+def _labels(parts: Sequence[Part]) -> list[str]:
+    """What the values of the parts are called, in the order in which they come."""
+    return [
+        f"p{place}_{name}"
+        for place, part in enumerate(parts)
+        for (name, _), how in zip(columns_of(part.block, part.names), part.kinds, strict=True)
+        if how != "null"
+    ]
 
 
 def _counted(parts: Sequence[Part]) -> list[str]:
@@ -62,16 +105,18 @@ def _filled(part: Part, prefix: str, is_guarded: bool) -> str:
 
 
 def _rows(part: Part, prefix: str) -> str:
-    """Arrays that run side by side, and beside them what is the same in every row."""
+    """Arrays that run side by side, and beside them what is the same in every row; or one row, if nothing differs."""
     named = [
         (name, kind, how) for (name, kind), how in zip(columns_of(part.block, part.names), part.kinds, strict=True)
     ]
     arrays = ", ".join(f":{prefix}{name}::{kind}[]" for name, kind, how in named if how == "array")
     aliases = ", ".join(name for name, _, how in named if how == "array")
-    values = [f", :{prefix}{name}::{kind} as {name}" for name, kind, how in named if how == "value"]
-    nulls = [f", null::{kind} as {name}" for name, kind, how in named if how == "null"]
-    others = "".join((*values, *nulls))
-    return f"(select u.*{others} from unnest({arrays}) with ordinality as u ({aliases}, place))"
+    values = [f":{prefix}{name}::{kind} as {name}" for name, kind, how in named if how == "value"]
+    nulls = [f"null::{kind} as {name}" for name, kind, how in named if how == "null"]
+    if not arrays:
+        return f"(select {', '.join((*values, *nulls))}, 1 as place)"
+    listed = ", ".join(("u.*", *values, *nulls))
+    return f"(select {listed} from unnest({arrays}) with ordinality as u ({aliases}, place))"
 
 
 def _assigned(names: Names) -> str:

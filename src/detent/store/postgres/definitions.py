@@ -83,6 +83,12 @@ class Definitions:
             raise NotFound(f"the store keeps no lifecycle '{name} v{version}'; register it first")
         return number
 
+    def numbers_of(self, name: str, version: int, policy: Policy) -> tuple[int, int] | None:
+        """Of a lifecycle and a policy that are both known already."""
+        lifecycle, last = self._numbers.get((name, version)), self._last_policy
+        number = last[1] if last is not None and last[0] is policy else self._policy_numbers.get(encode(policy))
+        return None if lifecycle is None or number is None else (lifecycle, number)
+
     def policy(self, number: int) -> Script[Policy]:
         known = self._policies.get(number)
         if known is None:

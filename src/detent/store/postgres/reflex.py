@@ -5,7 +5,7 @@ ids were made up for them, and moves of jobs that this client wrote last. Whatev
 a job that is not remembered, a full queue) is not for it: then everything is asked again the long way, which reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from detent.kernel.command import Enqueue
@@ -13,11 +13,13 @@ from detent.store.dice import Dice
 from detent.store.keeping import Keeping
 from detent.store.planning import Plan, plan
 from detent.store.postgres.memory import Memory
-from detent.store.postgres.script import Script
+from detent.store.postgres.script import Ask
 from detent.store.postgres.session import Missing, Session
-from detent.store.postgres.writing import Batch, batch_of
+from detent.store.postgres.writing import batch_of
 from detent.store.request import Replies, Reply, Request
+from detent.store.rows import Row
 
+Execute = Callable[[Ask], list[Row]]
 # A renewal must not wait for a record that somebody has locked, and a comparison would. A submission fills a queue.
 _LONG_WAY: Final = frozenset({"renew", "submit", "rerun"})
 
@@ -41,13 +43,17 @@ def decide(session: Session, requests: Sequence[Request], memory: Memory, dice: 
     return planned if all(isinstance(each, Reply) and each.answer == "applied" for each in planned.replies) else None
 
 
-def write(session: Session, planned: Plan, keeping: Keeping) -> Script[Replies | None]:
+def write(session: Session, planned: Plan, keeping: Keeping, execute: Execute) -> Replies | None:
     """None, if it takes more than one statement."""
-    batch: Batch = yield from batch_of(session, [planned], keeping)
-    if not batch.is_simple:
+    try:
+        batch = batch_of(session, planned, keeping)
+    except Missing:
+        return None
+    only = batch.only
+    if only is None:
         return None
     session.wrote(batch.first_event, batch.jobs)
-    yield from batch.flush(reckoned=session.now)
+    only.heard(session, execute(only.asked(session, reckoned=session.now)))
     return planned.replies
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from detent.kernel import Event
-from detent.store.postgres.columns import BEGUN, Names, columns_of, labels, optional
-from detent.store.postgres.composing import Kind, Part, composed
-from detent.store.postgres.script import Script, ask
-from detent.store.postgres.values import array, texts
+from detent.store.postgres.columns import BEGUN, Names, columns_of
+from detent.store.postgres.composing import Kind, Part, composed, several, single
+from detent.store.postgres.script import Ask
+from detent.store.postgres.values import array, in_text, texts
 from detent.store.request import Key
 from detent.store.rows import Row, text
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from detent.store.postgres.session import Session
 
 TOLERANCE_US: Final = 250_000  # between the moment that was reckoned and the store's own
+_TOLERANCE: Final = str(TOLERANCE_US)
 _ALWAYS: Final = frozenset(BEGUN)
 _DEFAULTS: Final = dict.fromkeys(("attempt", "failures", "crashes", "interruptions", "retries"), 0)
 Steps = dict[Names, list[tuple[Key, Row]]]
@@ -51,18 +52,29 @@ class Round:
     def say(self, key: Key, columns: Mapping[str, Any]) -> None:
         self._said.setdefault(tuple(columns), []).append((key, tuple(columns.values())))
 
-    def write(self, session: "Session", *, reckoned: int | None) -> Script[None]:
-        values: dict[str, Any] = {"clock": session.clock, "wanted": self._wanted}
-        if reckoned is not None:
-            values |= {"reckoned": reckoned, "tolerance": TOLERANCE_US} | _queues_of(self._queues)
+    def asked(self, session: "Session", *, reckoned: int | None) -> Ask:
         rows = self._records(session)
         if self._events or self.details or self.notes or self.receipts:
             rows += self._log(session)
-        parts = [_part(f"p{place}_", *each, values) for place, each in enumerate(rows)]
-        sql = composed(tuple(parts), is_guarded=reckoned is not None)
-        ((_, begun, transaction, now),) = yield ask(sql, values)
+        values = self._common(session, reckoned)
+        parts = [_part(*each, values) for each in rows]
+        form = composed(tuple(parts), is_guarded=reckoned is not None)
+        return Ask(form.sql, tuple([values[place] for place in form.order]))
+
+    def heard(self, session: "Session", rows: list[Row]) -> None:
+        ((_, begun, transaction, now),) = rows
         session.numbered(zip([key for key, _, _ in self._begun], begun or (), strict=True))
         session.heard(transaction, now)
+
+    @property
+    def is_of_one_tenant(self) -> bool:
+        return len({tenant for tenant, _ in self._queues}) <= 1
+
+    def _common(self, session: "Session", reckoned: int | None) -> list[str | None]:
+        """What a statement may name beside its rows, in the order of `COMMON`."""
+        queues = texts([queue for _, queue in self._queues]) if self._queues else None
+        tenant = next(iter(self._queues))[0] if self._queues else None
+        return [in_text(session.clock), in_text(reckoned), _TOLERANCE, tenant, queues, str(self._wanted)]
 
     def _first(self, key: Key, event: Event) -> None:
         if self.first_event is None:
@@ -90,9 +102,7 @@ class Round:
     def _records(self, session: "Session") -> list[Filled]:
         made: list[Filled] = []
         if self._begun:
-            names = self._begun_names()
-            rows = [(*row, *[said.get(name, _DEFAULTS.get(name)) for name in names]) for _, row, said in self._begun]
-            made.append(("insert_record", names, rows))
+            made.append(self._begun_rows())
         for block, sets in (("move_record", self._moved), ("end_records", self._ended), ("say", self._said)):
             for names, steps in sets.items():
                 # In the order of their numbers: two that move the same jobs do not wait for each other in a ring.
@@ -100,9 +110,13 @@ class Round:
                 made.append((block, names, rows))
         return made
 
-    def _begun_names(self) -> Names:
+    def _begun_rows(self) -> Filled:
         more = set().union(*[columns.keys() - _ALWAYS for _, _, columns in self._begun])
-        return (*BEGUN, *sorted(more)) if more else BEGUN
+        if not more:
+            return "insert_record", BEGUN, [(*row, *map(said.get, BEGUN)) for _, row, said in self._begun]
+        names = (*BEGUN, *sorted(more))
+        rows = [(*row, *[said.get(name, _DEFAULTS.get(name)) for name in names]) for _, row, said in self._begun]
+        return "insert_record", names, rows
 
     def _log(self, session: "Session") -> list[Filled]:
         number = session.number
@@ -115,28 +129,23 @@ class Round:
         return [each for each in rows if each[2]]
 
 
-def _part(prefix: str, block: str, names: Names, rows: list[Row], values: dict[str, Any]) -> Part:
-    """Column by column: as an array, or as one value if it is the same in every row. The first is always an array."""
-    called = labels(block, names, prefix)
+def _part(block: str, names: Names, rows: list[Row], values: list[str | None]) -> Part:
+    """Column by column: as an array, or as one value if it is the same in every row. Its values are added to those."""
     if len(rows) == 1:
-        may_lack = optional(block, names)
-        kinds: list[Kind] = [
-            "value" if value is not None or is_optional else "null"
-            for value, is_optional in zip(rows[0], may_lack, strict=True)
+        part = single(block, names, tuple([value is not None for value in rows[0]]))
+        values += [
+            value if value.__class__ is str else in_text(value)
+            for value, how in zip(rows[0], part.kinds, strict=True)
+            if how == "value"
         ]
-        values.update(zip(called, rows[0], strict=True))
-    else:
-        columns = list(zip(*rows, strict=True))
-        kinds = [
-            "array" if is_optional else _kind(column)
-            for column, is_optional in zip(columns, optional(block, names), strict=True)
-        ]
-        typed = columns_of(block, names)
-        for label, (_, kind), column, how in zip(called, typed, columns, kinds, strict=True):
-            values[label] = array(kind, column) if how == "array" else column[0]
-    kinds[0] = "array"
-    values[called[0]] = array(columns_of(block, names)[0][1], [row[0] for row in rows])
-    return Part(block, names, tuple(kinds))
+        return part
+    columns = list(zip(*rows, strict=True))
+    part = several(block, names, tuple([_kind(column) for column in columns]))
+    typed = columns_of(block, names)
+    for (_, kind), column, how in zip(typed, columns, part.kinds, strict=True):
+        if how != "null":
+            values.append(array(kind, column) if how == "array" else in_text(column[0]))
+    return part
 
 
 def _kind(column: Row) -> Kind:
@@ -160,10 +169,3 @@ def _event_row(event: Event, number: int, payload: str | None) -> Row:
         event.actor, event.role, event.worker, event.attempt, event.request_id, event.trace_id, event.cause,
         text(event.changes), payload, event.version,
     )  # fmt: skip
-
-
-def _queues_of(queues: set[Key]) -> dict[str, Any]:
-    return {
-        "guarded_tenants": texts([tenant for tenant, _ in queues]),
-        "guarded_queues": texts([queue for _, queue in queues]),
-    }

@@ -119,7 +119,7 @@ class Server:
             return None
         attempt.results = [planned.replies]
         try:
-            replies = run(reflex.write(session, planned, self._keeping), attempt.watched(session, self.connection))
+            replies = reflex.write(session, planned, self._keeping, attempt.watched(session, self.connection))
         except psycopg.Error as error:
             if not is_again(error) and not is_locked(error):
                 raise

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from detent.errors import NotFound
 from detent.kernel import Event, Job, Note, Receipt
 from detent.kernel.command import Enqueue
+from detent.kernel.job import Spec
 from detent.lifecycle import Lifecycle, Policy
 from detent.store.facts import counted_to
 from detent.store.postgres.definitions import Definitions
@@ -91,6 +92,13 @@ class Session:
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         return self._fact("noted", self._noted, (tenant, job_id, kind))
 
+    def definitions_of(self, spec: Spec) -> tuple[int, int]:
+        """The numbers of its lifecycle and its policy."""
+        known = self.definitions.numbers_of(spec.lifecycle, spec.lifecycle_version, spec.policy)
+        if known is None:
+            raise Missing("definitions", spec)
+        return known
+
     # -- reading them
 
     def gather(self, requests: Sequence[Request]) -> Script[None]:
@@ -167,11 +175,10 @@ class Session:
     def lifecycles(self) -> Script[list[Lifecycle]]:
         return (yield from self.definitions.known())
 
-    def lifecycle_number(self, name: str, version: int) -> Script[int]:
-        return (yield from self.definitions.number(name, version))
-
-    def policy_number(self, policy: Policy) -> Script[int]:
-        return (yield from self.definitions.policy_number(policy))
+    def know(self, spec: Spec) -> Script[None]:
+        """The numbers of the definitions of a new job."""
+        yield from self.definitions.number(spec.lifecycle, spec.lifecycle_version)
+        yield from self.definitions.policy_number(spec.policy)
 
     # -- what happens in the transaction
 

@@ -13,6 +13,7 @@ COMPILED_MAX: Final = 1_024
 _FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql")
 # Parts of others, in this order: what is made of another stands before it.
 _SHARED: Final[tuple[str, ...]] = ("columns", "live_columns", "spec_columns", "event_columns", "event_fields")
+_NUMBERED: Final = re.compile(r"(\$\d+)::")
 _VALUE: Final = re.compile(r"(?<!:):([a-z][a-z0-9_]*)")
 
 
@@ -41,14 +42,20 @@ SQL: Final = _read()
 
 
 @lru_cache(COMPILED_MAX)
+def text_first(sql: str) -> str:
+    """For a driver that would take numbers for numbers: the server reads each value as text, and then as what it is."""
+    return _NUMBERED.sub(r"\1::text::", sql)
+
+
+@lru_cache(COMPILED_MAX)
 def compiled(sql: str) -> Statement:
-    """Names become numbers. Each value is text first, whatever the driver makes of it, and then what the block says."""
+    """Names become numbers. Each value is read once, as what the block says it is, when it arrives."""
     names: list[str] = []
 
     def numbered(match: re.Match[str]) -> str:
         name = match[1]
         if name not in names:
             names.append(name)
-        return f"${names.index(name) + 1}::text"
+        return f"${names.index(name) + 1}"
 
     return Statement(_VALUE.sub(numbered, sql), tuple(names))

@@ -5,7 +5,8 @@ stays open, for a minute or an hour, nothing can be cleared, and each claim woul
 since: ten times slower within a minute. So after a claim that took long the next ones begin where it ended, and only
 now and then one looks from the very start again, as often as a tenth of the time allows.
 
-What comes into the queue before that place meanwhile waits for that look; what this client itself puts there does not.
+What comes into the queue before that place meanwhile waits for that look, and so does what becomes due in a lane in
+which nothing was; what this client itself puts there does not.
 """
 
 from collections.abc import Callable

@@ -26,14 +26,12 @@ class Batch:
         self._keeping = keeping
         self._rounds: list[Round] = []
         self._next: dict[Key, int] = {}  # in which round a job can be changed again
-        self._lifecycles: dict[tuple[str, int], int] = {}
-        self._policies: dict[int, int] = {}  # by identity: the plan keeps them
         self._begun: set[Key] = set()
         self._freed: dict[tuple[str, str, str], int] = {}  # in which round a dedupe key becomes free
         self.jobs: dict[Key, Job] = {}  # as they are when all is written
 
     def add(self, change: Change, job: Job) -> None:
-        """The numbers of its definitions have to be known (`know`)."""
+        """The numbers of its definitions have to be known (`know`), or they are missing."""
         spec, values = job.spec, self._encoded(change)
         key = spec.tenant, spec.id
         if change.before.rev == 0:
@@ -47,18 +45,6 @@ class Batch:
         for spawned in change.spawned:
             self.add(spawned, spawned.job)
 
-    def know(self, changes: Sequence[Change]) -> Script[None]:
-        """The numbers of the definitions of new jobs; of most, those of the one before."""
-        for change in changes:
-            spec = change.before.spec
-            if change.before.rev == 0 and (spec.lifecycle, spec.lifecycle_version) not in self._lifecycles:
-                number = yield from self._session.lifecycle_number(spec.lifecycle, spec.lifecycle_version)
-                self._lifecycles[spec.lifecycle, spec.lifecycle_version] = number
-            if change.before.rev == 0 and id(spec.policy) not in self._policies:
-                self._policies[id(spec.policy)] = yield from self._session.policy_number(spec.policy)
-            if change.spawned:
-                yield from self.know(change.spawned)
-
     def rest(self, notes: Sequence[Note], kept: Sequence[Kept]) -> None:
         """Notes and receipts, with the last of the moves; notes on new jobs need their numbers first."""
         if not notes and not kept and self._rounds:
@@ -69,24 +55,22 @@ class Batch:
         last.receipts = sorted([self._receipt(each) for each in kept])  # so that two do not wait in a ring
 
     @property
-    def is_simple(self) -> bool:
-        """Whether one statement says it all."""
-        return len(self._rounds) == 1
+    def only(self) -> Round | None:
+        """The one round, if one statement can say it all."""
+        return self._rounds[0] if len(self._rounds) == 1 and self._rounds[0].is_of_one_tenant else None
 
     @property
     def first_event(self) -> tuple[Key, Event] | None:
         """By which it can be told, later, whether this was written."""
         return next((each.first_event for each in self._rounds if each.first_event is not None), None)
 
-    def flush(self, *, reckoned: int | None = None) -> Script[None]:
-        """`reckoned`: the moment it was decided at, if that was not read from the store."""
+    def flush(self) -> Script[None]:
         for each in self._rounds:
-            yield from each.write(self._session, reckoned=reckoned)
+            each.heard(self._session, (yield each.asked(self._session, reckoned=None)))
 
     def _begin(self, change: Change, key: Key, values: dict[str, Any]) -> None:
         first, spec = change.events[0], change.before.spec
-        lifecycle = self._lifecycles[spec.lifecycle, spec.lifecycle_version]
-        policy = self._policies[id(spec.policy)]
+        lifecycle, policy = self._session.definitions_of(spec)
         columns = first.changes if len(change.events) > 1 else {**first.changes, **values}
         number = 0 if spec.dedupe_key is None else self._freed.get((spec.tenant, spec.kind, spec.dedupe_key), -1) + 1
         self._begun.add(key)
@@ -147,19 +131,27 @@ def _guard(change: Change) -> Row:
     return 1 if change.needs_lease else None, None if progress is None else text(progress)
 
 
-def batch_of(session: Session, plans: Sequence[Plan], keeping: Keeping) -> Script[Batch]:
+def batch_of(session: Session, plan: Plan, keeping: Keeping) -> Batch:
     batch = Batch(session, keeping)
-    changes = [each for plan in plans for each in plan.changes]
-    yield from batch.know([change for change, _ in changes])
-    for change, job in changes:
+    for change, job in plan.changes:
         batch.add(change, job)
-    batch.rest([note for plan in plans for note in plan.notes], [kept for plan in plans for kept in plan.kept])
+    batch.rest(plan.notes, plan.kept)
     return batch
+
+
+def know(session: Session, changes: Sequence[Change]) -> Script[None]:
+    """What new jobs are defined by, those that come of others too."""
+    for change in changes:
+        if change.before.rev == 0:
+            yield from session.know(change.before.spec)
+        if change.spawned:
+            yield from know(session, change.spawned)
 
 
 def write(session: Session, plan: Plan, keeping: Keeping) -> Script[None]:
     """Inside a transaction."""
     if plan.changes or plan.notes or plan.kept:
-        batch = yield from batch_of(session, [plan], keeping)
+        yield from know(session, [change for change, _ in plan.changes])
+        batch = batch_of(session, plan, keeping)
         session.wrote(batch.first_event, batch.jobs)
         yield from batch.flush()

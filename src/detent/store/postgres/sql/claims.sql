@@ -17,33 +17,41 @@ with recursive waiting (kind) as (
 )
 select kind from waiting where kind is not null
 
--- name: adapters
--- The adapters that jobs of a kind in a queue wait for, found likewise.
-with recursive waiting (adapter) as (
-    (
-        select adapter from detent_records
-        where tenant = :tenant::text and queue = :queue::text and kind = :kind::text and claim_at is not null
-        order by adapter limit 1
+-- name: given_lanes
+-- One lane for each kind and adapter in each queue, from a place in its order on.
+unnest(
+    :queues::text[], :kinds::text[], :adapters::text[], :orders::bigint[], :jobs::bigint[]
+) as l (queue, kind, adapter, order_at, job)
+
+-- name: found_lanes
+-- Those of any adapter that jobs wait for, found likewise, from their very start.
+(
+    with recursive waiting (queue, kind, adapter) as (
+        select q.name, k.name, (
+            select r.adapter from detent_records r
+            where r.tenant = :tenant::text and r.queue = q.name and r.kind = k.name and r.claim_at is not null
+            order by r.adapter limit 1
+        )
+        from unnest(:queues::text[]) as q (name) cross join unnest(:kinds::text[]) as k (name)
+        union all
+        select w.queue, w.kind, (
+            select r.adapter from detent_records r
+            where r.tenant = :tenant::text and r.queue = w.queue and r.kind = w.kind and r.adapter > w.adapter
+                and r.claim_at is not null
+            order by r.adapter limit 1
+        )
+        from waiting w where w.adapter is not null
     )
-    union all
-    select (
-        select r.adapter from detent_records r
-        where r.tenant = :tenant::text and r.queue = :queue::text and r.kind = :kind::text
-            and r.adapter > waiting.adapter and r.claim_at is not null
-        order by r.adapter limit 1
-    )
-    from waiting where waiting.adapter is not null
-)
-select adapter from waiting where adapter is not null
+    select w.queue, w.kind, w.adapter, :first::bigint as order_at, 0::bigint as job
+    from waiting w where w.adapter is not null
+) l
 
 -- name: lane
 -- The first jobs of each kind and adapter in each queue that are due, after a place in the order, up to the present:
 -- locked, for whoever asked first. What somebody else has locked is passed over.
 {live_columns}, c.moment
 from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
-cross join unnest(
-    :queues::text[], :kinds::text[], :adapters::text[], :orders::bigint[], :jobs::bigint[]
-) as l (queue, kind, adapter, order_at, job)
+cross join {lanes}
 cross join lateral (
     select * from detent_records i
     where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
@@ -60,9 +68,7 @@ order by r.order_at, r.job
 -- Beyond the present only those can be due that let others go first.
 {live_columns}, c.moment
 from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
-cross join unnest(
-    :queues::text[], :kinds::text[], :adapters::text[], :orders::bigint[], :jobs::bigint[]
-) as l (queue, kind, adapter, order_at, job)
+cross join {lanes}
 cross join lateral (
     select * from detent_records i
     where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter

@@ -27,16 +27,18 @@ order by p.job desc
         where r.tenant = :tenant::text {filters}
         order by r.job desc
         limit :limit::bigint
+    ),
+    further as materialized (
+        select w.job from {records} w
+        where w.job < :before::bigint order by w.job desc limit 1 offset :walked_max::bigint
     )
     select job from near
     union all
     (
         select r.job from {records} r
-        where (select count(*) from near) < :limit::bigint and r.tenant = :tenant::text {filters}
-            and r.job <= (
-                select w.job from {records} w
-                where w.job < :before::bigint order by w.job desc limit 1 offset :walked_max::bigint
-            )
+        where (select count(*) from near) < :limit::bigint
+            and (select job from further) is not null and r.job <= (select job from further)
+            and r.tenant = :tenant::text {filters}
         order by r.job desc
         limit :limit::bigint
     )

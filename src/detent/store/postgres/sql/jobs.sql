@@ -158,18 +158,19 @@ select
     {begun}, pg_current_xact_id()::text, detent_now()
 
 -- name: written_guarded
--- As above, but decided on what was remembered, at a moment that was reckoned: it must be about now, and none of the
--- queues may have a limit, which would have to be looked at first.
+-- As above, but decided on what was remembered, at a moment that was reckoned, which must be about now.
 select
     case when {counts} <> :wanted::bigint or abs((select moment from clock) - :reckoned::bigint) > :tolerance::bigint
-        or exists (
-            select 1 from detent_queues q
-            where (q.tenant, q.name) in (
-                select g.tenant, g.name from unnest(:guarded_tenants::text[], :guarded_queues::text[]) as g (tenant, name)
-            ) and q.depth_max is not null
-        )
+        {unlimited}
     then detent_not_whole({counts}, :wanted::bigint) end,
     {begun}, pg_current_xact_id()::text, detent_now()
+
+-- name: unlimited
+-- None of the queues that new jobs wait in may have a limit, which would have to be looked at first.
+or exists (
+    select 1 from detent_queues q
+    where q.tenant = :guarded_tenant::text and q.name = any (:guarded_queues::text[]) and q.depth_max is not null
+)
 
 -- name: transaction_status
 -- What became of a transaction whose end was not heard of. A number that was not given out yet is one that a crash made

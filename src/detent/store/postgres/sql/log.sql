@@ -123,16 +123,18 @@ order by e.seq
         where e.tenant = :tenant::text {filters}
         order by e.seq {order}
         limit :limit::bigint
+    ),
+    further as materialized (
+        select seq from detent_events
+        where seq > :after::bigint order by seq {order} limit 1 offset :walked_max::bigint
     )
     select * from near
     union all
     (
         select e.* from detent_events e
-        where (select count(*) from near) < :limit::bigint and e.seq > :after::bigint
-            and e.seq {beyond} (
-                select seq from detent_events
-                where seq > :after::bigint order by seq {order} limit 1 offset :walked_max::bigint
-            )
+        where (select count(*) from near) < :limit::bigint
+            and (select seq from further) is not null and e.seq {beyond} (select seq from further)
+            and e.seq > :after::bigint
             and e.tenant = :tenant::text {filters}
         order by e.seq {order}
         limit :limit::bigint

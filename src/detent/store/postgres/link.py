@@ -1,0 +1,119 @@
+"""Statements on psycopg's connection without a cursor in between: a store says the same few thousands of times.
+
+psycopg makes the connection, knows its errors and reads its rows. What a cursor would do around each statement (look at
+the types of the values, at the text, at what is prepared) is known here beforehand, and takes as long as a commit.
+"""
+
+import select
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from psycopg import adapt
+from psycopg.abc import Transformer
+from psycopg.errors import error_from_result
+from psycopg.pq import ConnStatus, ExecStatus
+from psycopg.pq.abc import PGresult
+
+from detent.store.postgres.script import Ask
+from detent.store.rows import Row
+
+PREPARED_MAX: Final = 150  # each takes the server some hundred kilobytes
+_EITHER: Final = select.POLLIN | select.POLLOUT
+
+
+class _Reader:
+    """Reads the rows of one statement. Their types do not change: they are looked at once."""
+
+    def __init__(self, raw: "psycopg.Connection[Any]") -> None:
+        self._transformer: Transformer = adapt.Transformer(raw)
+        self._knows_types = False
+
+    def rows(self, result: PGresult) -> list[Row]:
+        if result.status != ExecStatus.TUPLES_OK:
+            return []
+        self._transformer.set_pgresult(result, set_loaders=not self._knows_types)
+        self._knows_types = True
+        rows = self._transformer.load_rows(0, result.ntuples, tuple)
+        self._transformer.set_pgresult(None, set_loaders=False)  # it may be large
+        return rows
+
+
+class _Prepared(NamedTuple):
+    """A statement that the server knows by name."""
+
+    name: bytes
+    reader: _Reader
+
+
+class Link:
+    """Used by one thread at a time. Whoever is interrupted while waiting finds it closed."""
+
+    def __init__(self, raw: "psycopg.Connection[Any]", *, prepares: bool) -> None:
+        self.raw = raw
+        self._wire = raw.pgconn
+        self._prepares = prepares
+        self._prepared: dict[str, _Prepared] = {}
+        self._poll = select.poll()
+        self._poll.register(self._wire.socket, select.POLLIN)
+
+    @property
+    def is_open(self) -> bool:
+        return self._wire.status == ConnStatus.OK
+
+    def ask(self, asked: Ask) -> list[Row]:
+        values = [None if value is None else value.encode() for value in asked.values]
+        if not self._prepares:
+            self._wire.send_query_params(asked.sql.encode(), values)
+            return _Reader(self.raw).rows(self._result())
+        known = self._prepared.get(asked.sql) or self._prepare(asked.sql)
+        self._wire.send_query_prepared(known.name, values)
+        return known.reader.rows(self._result())
+
+    def say(self, sql: str) -> None:
+        """A statement, or several, without values or rows. It is not worth preparing."""
+        self._wire.send_query(sql.encode())
+        self._result()
+
+    def close(self) -> None:
+        self.raw.close()
+
+    def _prepare(self, sql: str) -> _Prepared:
+        if len(self._prepared) >= PREPARED_MAX:
+            self.say("deallocate all")
+            self._prepared.clear()
+        known = _Prepared(b"detent_%d" % len(self._prepared), _Reader(self.raw))
+        self._wire.send_prepare(known.name, sql.encode())
+        self._result()
+        self._prepared[sql] = known
+        return known
+
+    def _result(self) -> PGresult:
+        """Of what was sent; of several statements the last, or the first that failed."""
+        last: PGresult | None = None
+        try:
+            while (result := self._next()) is not None:
+                if last is None or last.status != ExecStatus.FATAL_ERROR:
+                    last = result
+        except psycopg.Error:
+            raise
+        except BaseException:
+            self.close()  # an answer may still come, and nobody would know what to
+            raise
+        if last is None:
+            raise psycopg.OperationalError("the connection was lost")
+        if last.status == ExecStatus.FATAL_ERROR:
+            raise error_from_result(last)
+        return last
+
+    def _next(self) -> PGresult | None:
+        """Asked for only when it is there: libpq would wait for it, and stop every thread of the program meanwhile."""
+        wire, poll = self._wire, self._poll
+        while wire.flush():  # more than fits into the socket: what the server says meanwhile has to be taken
+            poll.modify(wire.socket, _EITHER)
+            if any(event & select.POLLIN for _, event in poll.poll()):
+                wire.consume_input()
+            poll.modify(wire.socket, select.POLLIN)
+        while wire.is_busy():
+            poll.poll()
+            wire.consume_input()
+        return wire.get_result()
