@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from detent import Client, Job
+from detent import Client, Compensation, Job, Policy, Retry
 from detent.testing import VirtualClock
 from tests.postgres.clients import opened
 from tests.postgres.mine import Mine
@@ -14,6 +14,8 @@ from tests.postgres.transactors import every_transactor
 from tests.store.sqlite.files import raises
 
 SOON_S: Final = 1.0
+UNDONE: Final = Policy(retry=Retry.never(), compensate=Compensation(kind="refund"))
+BROKEN: Final = {"type": "PermanentError", "message": "no such card"}
 
 
 async def running(client: Client, worker: str = "w") -> Job:
@@ -145,3 +147,24 @@ def test_whole_life_of_a_job_in_one_transaction(stage: Stage, transactor: str) -
         return unseen, [event.verb for event in await client.history("bill")]
 
     assert stage.play(transactor, scene) == ([], ["enqueue", "claim", "start", "complete"])
+
+
+@pytest.mark.requirement("STD-19")
+@pytest.mark.parametrize("end", ["commit", "rollback"])
+@every_transactor
+def test_end_and_what_undoes_the_job_commit_or_roll_back_together(stage: Stage, transactor: str, end: str) -> None:
+    """The settings of what undoes it are new to the store, and are made in the caller's transaction too."""
+
+    async def scene(client: Client, mine: Mine) -> tuple[str, int, list[str]]:
+        await client.enqueue("bill", job_id="bill", policy=UNDONE)
+        await client.claim(worker="w", start=True)
+        await client.fail("bill", worker="w", attempt=1, error=BROKEN, tx=mine.tx)
+        await (mine.commit if end == "commit" else mine.rollback)()
+        state, refunds = (await client.get("bill")).state, await client.find(kind="refund")
+        for refund in await client.claim(worker="w", start=True):
+            await client.complete(refund.id, worker="w", attempt=1)
+        assert await is_sound(client)
+        return state, len(refunds), [note.kind for note in await client.notes("bill")]
+
+    expected = ("failed", 1, ["compensated"]) if end == "commit" else ("running", 0, [])
+    assert stage.play(transactor, scene) == expected

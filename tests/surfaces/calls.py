@@ -19,6 +19,7 @@ CALLS: Final[dict[Path_, tuple[str, ...]]] = {
     ("job", "explain"): ("run",),
     ("job", "history"): ("run",),
     ("job", "notes"): ("run",),
+    ("job", "artifacts"): ("run",),
     ("job", "tree"): ("run",),
     ("job", "wait"): ("done",),
     ("job", "cancel"): ("run",),
@@ -64,6 +65,7 @@ def fill(site: Site) -> None:
         _park_some(client)
         run_one(client, "run")
         client.progress("run", 0.5, "half", worker="w1", attempt=1)
+        client.artifact("run", name="page", pointer="s3://" + "a/long/path/" * 15, size=7, worker="w1", attempt=1)
 
 
 def _end_some(client: SyncClient) -> None:

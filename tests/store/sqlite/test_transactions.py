@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from detent import Client, Policy, Retry, SyncClient
+from detent import Client, Compensation, Policy, Retry, SyncClient
 from detent.testing import VirtualClock
 from tests.store.sqlite.files import child, ids, is_sound, opened, raises, timed, undone
 
@@ -171,3 +171,19 @@ def test_event_loop_goes_on_while_a_transaction_waits_for_its_turn(path: Path) -
         return order
 
     assert asyncio.run(scenario()) == ["first", "second"]
+
+
+@pytest.mark.requirement("STD-19")
+def test_end_and_what_undoes_the_job_commit_or_roll_back_together(client: SyncClient) -> None:
+    undone_by = Policy(retry=Retry.never(), compensate=Compensation(kind="refund"))
+    client.enqueue("bill", job_id="bill-1", policy=undone_by)
+    client.claim(worker="w", start=True)
+    with undone(client) as tx:
+        client.cancel("bill-1", mode="hard", tx=tx)
+    before = ids(client)
+    with client.transaction() as tx:
+        client.cancel("bill-1", mode="hard", tx=tx)
+
+    assert before == ["bill-1"]
+    assert [job.parent_job_id for job in client.find(kind="refund")] == ["bill-1"]
+    assert is_sound(client)

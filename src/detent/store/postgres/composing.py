@@ -21,7 +21,7 @@ _KEPT: Final = (
 
 
 # What a statement may name beside its rows.
-COMMON: Final = ("clock", "reckoned", "tolerance", "guarded_tenant", "guarded_queues", "wanted", "notes_max")
+COMMON: Final = ("clock", "reckoned", "tolerance", "guarded_tenant", "guarded_queues", "wanted")
 # How a column comes: different in each row, the same in all, or nothing in any.
 Kind = Literal["array", "value", "null"]
 

@@ -30,7 +30,6 @@ class Round:
         self.details: list[tuple[Key, Row]] = []
         self.notes: list[tuple[Key, Row]] = []
         self.receipts: list[Row] = []
-        self.notes_max = 0
         self._begun: list[tuple[Key, Row, Mapping[str, Any]]] = []
         self._moved: Steps = {}
         self._ended: Steps = {}
@@ -75,10 +74,7 @@ class Round:
         """What a statement may name beside its rows, in the order of `COMMON`."""
         queues = texts([queue for _, queue in self._queues]) if self._queues else None
         tenant = next(iter(self._queues))[0] if self._queues else None
-        return [
-            in_text(session.clock), in_text(reckoned), _TOLERANCE, tenant, queues, str(self._wanted),
-            str(self.notes_max),
-        ]  # fmt: skip
+        return [in_text(session.clock), in_text(reckoned), _TOLERANCE, tenant, queues, str(self._wanted)]
 
     def _first(self, key: Key, event: Event) -> None:
         if self.first_event is None:
