@@ -6,10 +6,12 @@ from contextvars import ContextVar
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from detent import Policy, Retry
+from detent import InvalidArgument, Policy, Retry, connect
 from detent.errors import LeaseConflictError, PermanentError, TransientError
-from detent.runtime import Context, Isolation
+from detent.kernel import Error
+from detent.runtime import Isolation, Worker
 from tests.runtime import deeds
 from tests.runtime.working import handler, on_loop, working
 
@@ -173,12 +175,15 @@ def test_errors_are_retried_or_final_by_their_class_or_the_classes_it_comes_from
             assert {which: job.failures for which, job in ends.items()} == {
                 "final": 1, "subclass": 1, "mapped": 1, "transient": 2, "conflict": 2, "unmapped": 2,
             }  # fmt: skip
-            final, teapot, mapped, flaky = (ends[which].error for which in ("final", "subclass", "mapped", "unmapped"))
-            assert final is not None and teapot is not None and mapped is not None and flaky is not None
-            assert (final.type, final.message, final.code, final.stage) == ("PermanentError", "no", "E1", "fetch")
-            assert (teapot.type, teapot.message) == ("PermanentError", "Teapot: short and stout")
-            assert (mapped.type, mapped.category) == ("LookupError", "validation")
-            assert (flaky.type, flaky.reason_code) == ("Flaky", "exhausted_retries")
+            told = {which: job.error for which, job in ends.items()}
+            assert told == {
+                "final": Error("PermanentError", "no", "E1", "engine", "fetch"),
+                "subclass": Error("PermanentError", "Teapot: short and stout", None, "engine", "exec"),
+                "mapped": Error("LookupError", "KeyError: 'k'", None, "validation", "exec"),
+                "transient": Error("TransientError", "later", None, "engine", "exec", "exhausted_retries"),
+                "conflict": Error("LeaseConflictError", "taken", None, "engine", "exec", "exhausted_retries"),
+                "unmapped": Error("Flaky", "again", None, "engine", "exec", "exhausted_retries"),
+            }
 
     on_loop(scene)
 
@@ -269,15 +274,10 @@ def test_handler_that_exits_or_cancels_itself_fails_and_the_worker_goes_on(url: 
 
 
 def test_worker_that_has_no_way_to_run_a_handler_is_refused() -> None:
-    from detent import InvalidArgument, connect
-    from detent.runtime import Handler, Worker
-
-    def no_address(ctx: Context) -> None: ...
-
-    given = {"function": no_address, "wants_context": True, "arguments": dict, "result": str}
+    known = handler("k", greet, "process")
     with pytest.raises(InvalidArgument, match="'k' has no address"):
-        Worker(connect, [Handler(kind="k", isolation="process", **given)])
+        Worker(connect, [replace(known, address=None)])
     with pytest.raises(InvalidArgument, match="at least one"):
         Worker(connect, [])
     with pytest.raises(InvalidArgument, match="two handlers"):
-        Worker(connect, [Handler(kind="k", isolation="thread", **given)] * 2)
+        Worker(connect, [known, known])

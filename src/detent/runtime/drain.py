@@ -7,10 +7,9 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from detent.runtime.lane import Lane
-from detent.runtime.observing import Observer
 from detent.runtime.run import Key, Run
 from detent.runtime.settings import Settings
-from detent.runtime.stopping import stop
+from detent.runtime.stopping import Stopping
 
 if TYPE_CHECKING:
     from detent.runtime.claimer import Claimer
@@ -22,10 +21,10 @@ GIVE_UP_S: Final = 10.0  # for the store to take back what is given back; time t
 
 
 class Drain:
-    def __init__(self, live: dict[Key, Run], settings: Settings, observer: Observer) -> None:
+    def __init__(self, live: dict[Key, Run], settings: Settings, stopping: Stopping) -> None:
         self._live = live
         self._grace_s = settings.grace_s
-        self._observer = observer
+        self._stopping = stopping
         self._begun = asyncio.Event()
         self._hurried = asyncio.Event()
         self._empty = asyncio.Event()
@@ -85,8 +84,7 @@ class Drain:
         """Whatever they were told before, they are not waited for any longer."""
         kill_s = monotonic() + after_s
         for run in list(self._live.values()):
-            if stop(run, "leaving", kill_s=kill_s):
-                self._observer.stopping(run, "leaving")
+            self._stopping.stop(run, "leaving", kill_s=kill_s)
             run.kill_s = min(run.kill_s, kill_s)
 
     async def _emptied(self, within_s: float, *, can_be_hurried: bool = True) -> None:

@@ -13,7 +13,7 @@ from detent.kernel.job import Progress
 from detent.runtime.artifacts import Artifact, record
 from detent.runtime.committer import STALE_MAX, request_of
 from detent.runtime.run import Run
-from detent.runtime.stopping import stop
+from detent.runtime.stopping import Stopping
 from detent.store import Reply
 from detent.store.protocol import Transaction
 
@@ -37,6 +37,9 @@ class Hand(Protocol):
 
     async def artifact(self, artifact: Artifact) -> None: ...
 
+    async def client(self) -> Client:
+        """An open one, in the handler's own process."""
+
     async def complete(self, result: Any, tx: Transaction | None) -> None: ...
 
     async def children(self) -> list[Job]: ...
@@ -50,12 +53,13 @@ class Hand(Protocol):
 class OwnHand:
     """In the worker's own process."""
 
-    __slots__ = ("_client", "_cursor", "_resolver", "_run", "_worker")
+    __slots__ = ("_client", "_cursor", "_resolver", "_run", "_stopping", "_worker")
 
-    def __init__(self, run: Run, client: Client, worker: str, resolver: Any) -> None:
+    def __init__(self, run: Run, client: Client, worker: str, stopping: Stopping, resolver: Any) -> None:
         self._run = run
         self._client = client
         self._worker = worker
+        self._stopping = stopping
         self._resolver = resolver
         self._cursor: str | None = None
 
@@ -67,7 +71,7 @@ class OwnHand:
         """By our own clock too: a handler that asks just after a pause must not be told that all is well."""
         run = self._run
         if run.is_lease_ending:
-            stop(run, "lost", kill_s=run.lease_until_s)
+            self._stopping.stop(run, "lost", kill_s=run.lease_until_s)
         return None if run.stop is None else run.stop.error()
 
     def tell(self, progress: Progress) -> None:
@@ -86,6 +90,9 @@ class OwnHand:
 
     async def artifact(self, artifact: Artifact) -> None:
         await record(self._client, self._run, self._worker, artifact)
+
+    async def client(self) -> Client:
+        return self._client
 
     async def complete(self, result: Any, tx: Transaction | None) -> None:
         run = self._run
@@ -136,7 +143,7 @@ class OwnHand:
         if not isinstance(error, Refused | NotFound) or isinstance(error, StoreError):
             return error
         self._run.is_told_lost = True
-        stop(self._run, "lost", kill_s=self._run.lease_until_s)
+        self._stopping.stop(self._run, "lost", kill_s=self._run.lease_until_s)
         lost = LeaseLost(str(error))
         lost.__cause__ = error
         return lost

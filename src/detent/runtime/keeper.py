@@ -21,7 +21,7 @@ from detent.runtime.committer import request_of
 from detent.runtime.observing import Observer
 from detent.runtime.run import Key, Run
 from detent.runtime.settings import Settings
-from detent.runtime.stopping import Reason, stop
+from detent.runtime.stopping import Stopping
 from detent.store import Reply
 
 TICK_MAX_S: Final = 0.25
@@ -41,6 +41,7 @@ class Keeper:
         worker: str,
         settings: Settings,
         observer: Observer,
+        stopping: Stopping,
         renewed: Callable[[Run], None],
     ) -> None:
         self._connect = connect
@@ -48,6 +49,7 @@ class Keeper:
         self._worker = worker
         self._settings = settings
         self._observer = observer
+        self._stopping = stopping
         self._renewed = renewed
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="detent-keeper", daemon=True)
@@ -189,16 +191,15 @@ class Keeper:
             return  # the handler's own transaction has ended it
         run.is_told_lost = True
         is_cancelled = job is not None and job.is_ended and job.attempt == run.attempt and _is_cancelled(job)
-        self._stop(run, "cancelled" if is_cancelled else "lost", heard_s if is_cancelled else heard_s + LAST_WORD_S)
+        if is_cancelled:
+            self._stopping.stop(run, "cancelled", kill_s=heard_s)
+        else:
+            self._stopping.stop(run, "lost", kill_s=heard_s + LAST_WORD_S)
 
     def _heed(self, run: Run, job: kernel.Job, heard_s: float) -> None:
         """A cancel that was asked for. How much of the grace is left is reckoned from the last that the store did."""
         if job.cancel_by is not None and run.stop is None:
-            self._stop(run, "cancel", heard_s + max(job.cancel_by - job.updated_at, 0) / 1e6)
-
-    def _stop(self, run: Run, reason: Reason, kill_s: float) -> None:
-        if stop(run, reason, kill_s=kill_s):
-            self._observer.stopping(run, reason)
+            self._stopping.stop(run, "cancel", kill_s=heard_s + max(job.cancel_by - job.updated_at, 0) / 1e6)
 
 
 def _is_cancelled(job: kernel.Job) -> bool:

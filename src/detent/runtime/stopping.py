@@ -9,6 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from detent.errors import Cancelled, LeaseLost, Stopped
+from detent.runtime.observing import Observer
 from detent.runtime.run import Run
 
 Reason = Literal["leaving", "cancel", "overtime", "lost", "cancelled"]
@@ -32,12 +33,16 @@ class Stop(Struct, frozen=True):
         return _TOLD[self.reason][0](self.message)
 
 
-def stop(run: Run, reason: Reason, *, kill_s: float) -> bool:
-    """Tell the handler, and have it stopped at a moment of our clock. Whether it was news; from any thread."""
-    known = run.stop
-    if run.is_over or (known is not None and _ORDER.index(known.reason) >= _ORDER.index(reason)):
-        return False
-    run.kill_s = min(kill_s, run.kill_s)
-    run.stop = stopped = Stop(reason, f"job {run.job.spec.id}, attempt {run.attempt}: {_TOLD[reason][1]}")
-    run.lane.tell(run, stopped)
-    return True
+class Stopping:
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+
+    def stop(self, run: Run, reason: Reason, *, kill_s: float) -> None:
+        """Tell the handler, and have it stopped at a moment of our clock. From any thread; it may be told already."""
+        known = run.stop
+        if run.is_over or (known is not None and _ORDER.index(known.reason) >= _ORDER.index(reason)):
+            return
+        run.kill_s = min(kill_s, run.kill_s)
+        run.stop = stopped = Stop(reason, f"job {run.job.spec.id}, attempt {run.attempt}: {_TOLD[reason][1]}")
+        run.lane.tell(run, stopped)
+        self._observer.stopping(run, reason)

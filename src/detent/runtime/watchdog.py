@@ -16,7 +16,7 @@ from detent.runtime.lane import Lane
 from detent.runtime.observing import Observer
 from detent.runtime.run import Key, Run
 from detent.runtime.settings import Settings
-from detent.runtime.stopping import Reason, stop
+from detent.runtime.stopping import Stopping
 
 LOOK_S: Final = 0.05
 BEAT_S: Final = 0.1
@@ -26,12 +26,19 @@ class Watchdog:
     """`beat` is called by the loop every so often, as long as it goes round."""
 
     def __init__(
-        self, live: dict[Key, Run], lanes: Mapping[Isolation, Lane], *, settings: Settings, observer: Observer
+        self,
+        live: dict[Key, Run],
+        lanes: Mapping[Isolation, Lane],
+        *,
+        settings: Settings,
+        observer: Observer,
+        stopping: Stopping,
     ) -> None:
         self._live = live
         self._lanes = lanes
         self._stall_s = settings.stall_s
         self._observer = observer
+        self._stopping = stopping
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="detent-watchdog", daemon=True)
         self._loop_thread = threading.get_ident()
@@ -64,13 +71,10 @@ class Watchdog:
             run.is_killed = True
             run.lane.kill(run)
         if now_s >= run.lease_until_s - run.margin_s:
-            self._stop(run, "lost", max(run.lease_until_s - run.margin_s / 2, now_s + LAST_WORD_S))
+            kill_s = max(run.lease_until_s - run.margin_s / 2, now_s + LAST_WORD_S)
+            self._stopping.stop(run, "lost", kill_s=kill_s)
         elif now_s >= run.deadline_s:
-            self._stop(run, "overtime", now_s)
-
-    def _stop(self, run: Run, reason: Reason, kill_s: float) -> None:
-        if stop(run, reason, kill_s=kill_s):
-            self._observer.stopping(run, reason)
+            self._stopping.stop(run, "overtime", kill_s=now_s)
 
     def _watch_process(self, for_s: float) -> None:
         """This thread waits for nothing but its turn. If it had none, somebody kept the interpreter, or stopped it."""

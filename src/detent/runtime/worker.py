@@ -41,6 +41,7 @@ from detent.runtime.reconciler import Pruner, Reconciler
 from detent.runtime.run import Key, Run
 from detent.runtime.settings import Settings
 from detent.runtime.slots import Slots
+from detent.runtime.stopping import Stopping
 from detent.runtime.tally import Several, Tally
 from detent.runtime.threads import Threads
 from detent.runtime.watchdog import BEAT_S, Watchdog
@@ -75,7 +76,8 @@ class Worker:
         self._connect = connect
         self._resolver = resolver or _no_resolver
         self._observer: Observer = Several(self.tally, observer or Logging())
-        self._drain = Drain(self.live, self.settings, self._observer)
+        self._stopping = Stopping(self._observer)
+        self._drain = Drain(self.live, self.settings, self._stopping)
 
     # -- what whoever runs it does
 
@@ -121,10 +123,11 @@ class Worker:
         self._outcomes.submit = self._committer.submit
         self._lanes = {isolation: self._lane(isolation) for isolation in _isolations(self.handlers.values())}
         self._claimers = {lane: self._claimer(lane, isolation) for isolation, lane in self._lanes.items()}
-        self._watchdog = Watchdog(self.live, self._lanes, settings=settings, observer=observer)
+        self._watchdog = Watchdog(self.live, self._lanes, settings=settings, observer=observer, stopping=self._stopping)
         self._keeper = Keeper(
-            self._connect, self.live, worker=self.name, settings=settings, observer=observer, renewed=self._renewed
-        )
+            self._connect, self.live, worker=self.name, settings=settings, observer=observer, stopping=self._stopping,
+            renewed=self._renewed,
+        )  # fmt: skip
         self._duties: list[asyncio.Task[None]] = []
 
     def _lane(self, isolation: Isolation) -> Lane:
@@ -190,7 +193,7 @@ class Worker:
         return [Run(job, handlers[job.spec.kind], atlas[job], lane, sent_s=sent_s, heard_s=heard_s) for job in jobs]
 
     def _hand_of(self, run: Run) -> OwnHand:
-        return OwnHand(run, self._client, self.name, self._resolver)
+        return OwnHand(run, self._client, self.name, self._stopping, self._resolver)
 
     def _freed(self) -> None:
         for claimer in self._claimers.values():
