@@ -2,8 +2,11 @@
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from detent.runtime import Context
 
@@ -60,11 +63,20 @@ def fail(message: str) -> None:
     raise LookupError(message)
 
 
-def complete_in_own_transaction(ctx: Context, database: str, commits: bool) -> str:
-    import psycopg
+class Undone(Exception):
+    """Raised to have a transaction rolled back."""
 
-    with psycopg.connect(database) as connection:
-        ctx.complete({"by": "its own transaction"}, tx=connection)
+
+def effect(ctx: Context, commits: bool) -> str:
+    with suppress(Undone), ctx.transaction() as tx:
+        tx.execute("insert into effects values (1)")
+        ctx.complete({"by": "its own transaction"}, tx=tx)
         if not commits:
-            connection.rollback()
+            raise Undone
+    return "not looked at"
+
+
+def complete_on_own_connection(ctx: Context, database: str) -> str:
+    with psycopg.connect(database) as connection:
+        ctx.complete({"by": "its own connection"}, tx=connection)
     return "not looked at"

@@ -10,7 +10,7 @@ import pytest
 
 import detent
 from detent import Policy, Retry
-from detent.runtime import Context
+from detent.runtime import Context, Isolation
 from tests.runtime import deeds
 from tests.runtime.working import handler, on_loop, working
 
@@ -45,10 +45,8 @@ async def _say(tx: Any, sql: str) -> None:
 
 
 async def effect(ctx: Context, url: str, outcome: str) -> str:
-    """On the loop; with the store's own transaction on SQLite, which only its client gives out."""
-    client = ctx._hand._client  # type: ignore[attr-defined]
     with suppress(Undone):
-        async with client.transaction() as tx:
+        async with ctx.atransaction() as tx:
             await _say(tx, "insert into effects values (1)")
             await ctx.acomplete({"done": True}, tx=tx)
             if outcome == "undone" and ctx.attempt == 1:
@@ -101,29 +99,28 @@ def test_handler_that_raises_after_its_commit_changes_nothing_any_more(url: str)
     on_loop(scene)
 
 
-@pytest.mark.parametrize("commits", [True, False])
-def test_child_process_completes_in_a_transaction_of_its_own(pg_emptied: str, commits: bool) -> None:
+@pytest.mark.parametrize("isolation", ["thread", "process"])
+def test_threads_and_children_complete_in_transactions_of_their_own(url: str, isolation: Isolation) -> None:
     async def scene() -> None:
-        deed = handler("complete", deeds.complete_in_own_transaction, "process", context=True)
-        async with working(pg_emptied, deed) as at:
-            job = await at.done("complete", {"database": pg_emptied, "commits": commits}, policy=ONCE)
+        await make_table(url)
+        async with working(url, handler("effect", deeds.effect, isolation, context=True)) as at:
+            done = await at.done("effect", {"commits": True}, policy=ONCE)
+            undone = await at.done("effect", {"commits": False}, policy=ONCE)
 
-            if commits:
-                assert (job.state, job.result) == ("succeeded", {"by": "its own transaction"})
-            else:
-                assert job.error is not None
-                assert (job.state, job.error.code) == ("dead_lettered", "completion_rolled_back")
+            assert (done.state, done.result) == ("succeeded", {"by": "its own transaction"})
+            assert undone.error is not None
+            assert (undone.state, undone.error.code) == ("dead_lettered", "completion_rolled_back")
+            assert effects(url) == 1
 
     on_loop(scene)
 
 
-def test_thread_completes_in_a_transaction_of_its_own(pg_emptied: str) -> None:
+def test_child_completes_in_a_transaction_on_a_connection_it_made_itself(pg_emptied: str) -> None:
     async def scene() -> None:
-        deed = handler("complete", deeds.complete_in_own_transaction, "thread", context=True)
+        deed = handler("complete", deeds.complete_on_own_connection, "process", context=True)
         async with working(pg_emptied, deed) as at:
-            done = await at.done("complete", {"database": pg_emptied, "commits": True}, policy=ONCE)
-            undone = await at.done("complete", {"database": pg_emptied, "commits": False}, policy=ONCE)
+            job = await at.done("complete", {"database": pg_emptied})
 
-            assert (done.state, undone.state) == ("succeeded", "dead_lettered")
+            assert (job.state, job.result) == ("succeeded", {"by": "its own connection"})
 
     on_loop(scene)

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from detent.client.sync import SyncClient
 from detent.client.sync import run as blocking
 from detent.errors import InvalidArgument, WaitTimedOut
 from detent.kernel.job import Progress
@@ -114,6 +116,18 @@ class Context:
 
     async def acomplete(self, result: Any = None, *, tx: "Transaction | None" = None) -> None:
         await self._hand.complete(result, tx)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """A transaction of your own in the store's database, for your tables and `complete(…, tx=…)` together."""
+        with SyncClient(blocking(self._hand.client())).transaction() as tx:
+            yield tx
+
+    @asynccontextmanager
+    async def atransaction(self) -> AsyncIterator[Any]:
+        client = await self._hand.client()
+        async with client.transaction() as tx:
+            yield tx
 
     def children(self) -> "list[Job]":
         """The jobs that name this one as their parent, the newest first."""

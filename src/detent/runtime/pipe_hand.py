@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from itertools import count
 from typing import Any, Final
 
-from detent.client import Codec, Job
+from detent.client import Client, Codec, Job
 from detent.errors import Cancelled, InvalidArgument, LeaseLost, Stopped, StoreError
 from detent.kernel.command import Complete
 from detent.kernel.job import Progress
@@ -59,23 +59,27 @@ class PipeHand:
     async def wait(self, timeout_s: float) -> None:
         await sleep(min(timeout_s, POLL_S))
 
+    async def client(self) -> Client:
+        """Opened when it is first asked for, and kept for the handlers to come: it ends with this process."""
+        if "client" not in self._luggage:
+            connect = self._luggage.get("connect")
+            if connect is None:
+                message = "this worker's way to connect cannot be sent to a child process; use isolation='thread'"
+                raise InvalidArgument(message, code="bad_transaction")
+            self._luggage["client"] = await connect().__aenter__()
+        client: Client = self._luggage["client"]
+        return client
+
     async def complete(self, result: Any, tx: Transaction | None) -> None:
         """By a client of this process's own: a transaction cannot be handed to another one."""
-        connect = self._luggage.get("connect")
-        if connect is None:
-            message = (
-                "this worker's way to connect cannot be sent to a child process; complete it from a thread instead"
-            )
-            raise InvalidArgument(message, code="bad_transaction")
-        job, worker = self._task.job, self._task.worker
+        client, job = await self.client(), self._task.job
+        encoded = client.codec.encode(result, "result")
         self._say(Said(is_completing=True))
-        encoded = self._codec.encode(result, "result")
-        async with connect() as client:
-            lifecycle = await client.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
-            (now,) = await client.store.get(client.tenant, [job.id])
-            rev = now.rev if now is not None and lifecycle.requires_rev else None
-            command = Complete(worker=worker, attempt=job.attempt, expected_rev=rev, result=encoded)
-            (reply,) = await client.store.apply([Request(client.tenant, job.id, command)], tx)
+        lifecycle = await client.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
+        (now,) = await client.store.get(client.tenant, [job.id])
+        rev = now.rev if now is not None and lifecycle.requires_rev else None
+        command = Complete(worker=self._task.worker, attempt=job.attempt, expected_rev=rev, result=encoded)
+        (reply,) = await client.store.apply([Request(client.tenant, job.id, command)], tx)
         if not isinstance(reply, Reply):
             raise reply if isinstance(reply, StoreError) else LeaseLost(str(reply))
 
