@@ -80,3 +80,8 @@ def complete_on_own_connection(ctx: Context, database: str) -> str:
     with psycopg.connect(database) as connection:
         ctx.complete({"by": "its own connection"}, tx=connection)
     return "not looked at"
+
+
+def blocked_for_ever() -> None:
+    while True:
+        pass

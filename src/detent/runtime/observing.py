@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from detent.runtime.faults import Fault
     from detent.runtime.run import Run
+    from detent.runtime.worker import Worker
 
 log: Final = logging.getLogger("detent.worker")
 
 
 class Observer:
     """Override what matters. Calls come from several threads, must be quick, and must not raise."""
+
+    def opened(self, worker: "Worker") -> None:
+        """It has begun."""
 
     def claimed(self, count: int) -> None:
         """So many jobs were claimed and started."""

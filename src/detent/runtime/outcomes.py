@@ -4,7 +4,7 @@ Everything here happens on the loop.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from detent import kernel
@@ -47,16 +47,18 @@ class Outcomes:
     def ended(self, run: Run, value: Any, fault: Fault | None) -> None:
         """A handler came to its end, or is waited for no longer. It may end a second time then, too late."""
         if run.is_over:
-            self._submit(run, self._ending.late(run, value, fault))
+            self._soon(self._tell_late(run, value, fault))
             return
         run.is_over = True
         self._freed()
         if fault is not None and not fault.is_stop:
             self._observer.failed(run, fault)
         if run.is_completing and fault is None:
-            self._look_soon(run)
-            return
-        self._submit(run, self._ending.of(run, value, fault))
+            self._soon(self._confirm(run))
+        elif run.stop is not None and run.stop.reason == "lost":
+            self._soon(self._tell_late(run, value, fault))
+        else:
+            self._submit(run, self._ending.of(run, value, fault))
 
     def give_back(self, runs: list[Run]) -> list[Run]:
         """Those that have not begun, as their lifecycles allow; the others are returned."""
@@ -75,6 +77,11 @@ class Outcomes:
             self._observer.late(run, answer.code)
         self._forget(run, _came_to(run, answer))
 
+    def close(self) -> None:
+        """What is still being looked into is no longer of any use."""
+        for task in self._looking:
+            task.cancel()
+
     def _submit(self, run: Run, commands: list[Command]) -> None:
         if commands:
             self.submit(run, commands)
@@ -89,28 +96,45 @@ class Outcomes:
             if not self._live:
                 self.on_empty()
 
-    def _look_soon(self, run: Run) -> None:
-        task = asyncio.get_running_loop().create_task(self._look(run))
+    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
         self._looking.add(task)
         task.add_done_callback(self._looking.discard)
 
-    async def _look(self, run: Run) -> None:
+    async def _confirm(self, run: Run) -> None:
         """The handler has completed its job in a transaction of its own: did that commit?"""
+        job = await self._read(run)
+        if job is None:
+            self._forget(run, "lost")
+        elif self._is_ours(job, run):
+            run.rev = job.rev
+            self._submit(run, self._ending.failed(run, _ROLLED_BACK))
+        else:
+            self.settled(run, Reply(job))
+
+    async def _tell_late(self, run: Run, value: Any, fault: Fault | None) -> None:
+        """What was said of a job after its lease was given up, if the store is sure to refuse it and note it."""
+        job = None if run.is_surely_lost else await self._read(run)
+        if job is not None and not self._is_ours(job, run):
+            run.is_told_lost = True
+        self._submit(run, self._ending.late(run, value, fault))
+
+    async def _read(self, run: Run) -> kernel.Job | None:
+        """None, if the store could not be asked as long as that mattered."""
         patience = Backoff()
-        while not run.is_surely_lost:
+        while True:
             try:
                 (job,) = await self._client.store.get(self._client.tenant, [run.job.id])
             except StoreError as error:
-                self._observer.troubled("look at a completion", error)
+                self._observer.troubled("look at a job", error)
+                if run.is_surely_lost:
+                    return None
                 await patience.wait()
-                continue
-            if job is not None and job.owner == self._worker and job.attempt == run.attempt:
-                run.rev = job.rev
-                self._submit(run, self._ending.failed(run, _ROLLED_BACK))
             else:
-                self.settled(run, Reply(job or run.job))
-            return
-        self._forget(run, "lost")
+                return job
+
+    def _is_ours(self, job: kernel.Job, run: Run) -> bool:
+        return job.owner == self._worker and job.attempt == run.attempt
 
 
 _ROLLED_BACK = Fault(

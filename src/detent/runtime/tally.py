@@ -11,6 +11,7 @@ from detent.runtime.observing import Observer
 if TYPE_CHECKING:
     from detent.runtime.faults import Fault
     from detent.runtime.run import Run
+    from detent.runtime.worker import Worker
 
 # Upper ends of the classes that durations are counted in, in seconds: four to each doubling, from 0.1 ms to a day.
 BOUNDS_S: Final[tuple[float, ...]] = tuple(0.0001 * 2 ** (step / 4) for step in range(120))
@@ -87,6 +88,10 @@ class Several(Observer):
 
     def __init__(self, *observers: Observer) -> None:
         self._observers = observers
+
+    def opened(self, worker: "Worker") -> None:
+        for each in self._observers:
+            each.opened(worker)
 
     def claimed(self, count: int) -> None:
         for each in self._observers:

@@ -84,11 +84,12 @@ class Worker:
     async def run(self, *, signals: Iterable[int] = ()) -> None:
         """Until it is told to stop, or one of these signals comes; a second one makes it stop at once."""
         async with AsyncExitStack() as stack:
+            stack.enter_context(self._drain.listening(signals))
             client = await stack.enter_async_context(self._connect())
             self._assemble(client)
-            stack.enter_context(self._drain.listening(signals))
             stack.push_async_callback(self._close)
             await self._open()
+            self._observer.opened(self)
             await self._drain.asked_for(self._duties)
             await self._drain.carry_out(self._claimers, self._lanes.values(), self._outcomes, self._committer)
 
@@ -160,6 +161,7 @@ class Worker:
             self._do(claimer.run())
 
     async def _close(self) -> None:
+        self._outcomes.close()
         for duty in self._duties:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
