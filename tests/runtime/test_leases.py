@@ -267,8 +267,51 @@ def test_child_that_dies_is_reported_at_once_and_its_job_resumes_where_it_saved(
 
             assert time.monotonic() - began_s < 20
             assert (job.state, job.attempt, job.result) == ("succeeded", 3, "attempt 3, saved 2")
+            assert (job.crashes, job.failures) == (2, 0)
             assert job.last_error is not None
             assert job.last_error.type == "ProcessCrashed"
             assert "ended with exit code 7" in job.last_error.message
+
+    on_loop(scene)
+
+
+@pytest.mark.requirement("ALL-16")
+def test_job_whose_process_dies_every_time_ends_in_the_dead_letters(url: str) -> None:
+    async def scene() -> None:
+        async with working(url, handler("vanish", deeds.vanish, "process", context=True)) as at:
+            policy = Policy(retry=Retry(max_attempts=5, crashes_max=2))
+            job = await at.done("vanish", {"times": 9}, policy=policy)
+
+            assert (job.state, job.crashes, job.failures, job.attempt) == ("dead_lettered", 2, 0, 2)
+            assert job.error is not None
+            assert (job.error.type, job.error.reason_code) == ("ProcessCrashed", "infrastructure_failure")
+
+    on_loop(scene)
+
+
+@pytest.mark.parametrize(("lifecycle", "state"), [("contract", "succeeded"), ("document", "SUCCEEDED")])
+def test_job_whose_process_died_is_run_again_where_its_lifecycle_has_a_way_back(
+    url: str, lifecycle: str, state: str
+) -> None:
+    async def scene() -> None:
+        async with working(url, handler("vanish", deeds.vanish, "process", context=True)) as at:
+            policy = BUILT_IN[lifecycle].policy(
+                lease_s=2, heartbeat_s=0.5, allow_unusual_lease=True, retry=Retry(max_attempts=3, base_s=0.01)
+            )
+            job = await at.done("vanish", {"times": 1}, lifecycle=lifecycle, policy=policy, submit=True)
+
+            assert (job.state, job.attempt, job.crashes, job.failures) == (state, 2, 1, 0)
+
+    on_loop(scene)
+
+
+def test_engine_job_whose_process_died_has_failed_at_once(url: str) -> None:
+    async def scene() -> None:
+        async with working(url, handler("vanish", deeds.vanish, "process", context=True)) as at:
+            job = await at.done("vanish", {"times": 1}, lifecycle="engine")
+
+            assert (job.state, job.crashes) == ("failed", 1)
+            assert job.error is not None
+            assert (job.error.type, job.error.category) == ("ProcessCrashed", "system")
 
     on_loop(scene)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from detent.client import Codec, Job
 from detent.errors import Cancelled, DetentError, LeaseLost, Stopped
+from detent.kernel.failure import CRASHED
 from detent.kernel.job import NULL
 from detent.runtime.addresses import portable
 from detent.runtime.backing_off import Backoff
@@ -27,7 +28,6 @@ from detent.runtime.run import Run
 from detent.runtime.stopping import Stop
 from detent.store.waiting import in_thread
 
-CRASHED: Final = "ProcessCrashed"
 _PLAIN: Final = Codec()
 
 

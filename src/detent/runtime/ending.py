@@ -6,6 +6,7 @@ from typing import Any
 from detent.client.codec import Codec
 from detent.errors import DetentError
 from detent.kernel.command import COMMANDS, Cancel, Command, Complete, Fail, Release, Renew, ReportProgress
+from detent.kernel.failure import CRASHED
 from detent.runtime.faults import Fault, error_for, fault_of
 from detent.runtime.run import Run
 
@@ -38,6 +39,9 @@ class Ending:
         return self._completed(run, value)[-1:] if fault is None else self.failed(run, fault)[-1:]
 
     def failed(self, run: Run, fault: Fault) -> list[Command]:
+        """A crash is left to the lease's end where a failure would end the job and a lost lease does not."""
+        if fault.names[0] == CRASHED and run.job.state in run.ways.on_expiry:
+            return []
         error = error_for(fault, run.job.spec.policy)
         return [*self._before(run), Fail(**self._who(run), error=error, execution_ms=_took_ms(run))]
 

@@ -18,6 +18,7 @@ class Ways(Struct, frozen=True):
     requires_rev: bool
     give_back: dict[str, str]  # by state
     time_out: frozenset[str]  # states in which the owner itself may say that time is over
+    on_expiry: frozenset[str]  # states from which only the lease's end has a way back
 
     @staticmethod
     def of(lifecycle: Lifecycle) -> "Ways":
@@ -27,12 +28,19 @@ class Ways(Struct, frozen=True):
             for state in routes
         }  # fmt: skip
         time_out = frozenset(state for state in routes if _may(lifecycle, state, "time_out"))
-        return Ways(lifecycle, lifecycle.requires_rev, give_back, time_out)
+        on_expiry = frozenset(state for state in routes if _only_expiry_leads_back(lifecycle, state))
+        return Ways(lifecycle, lifecycle.requires_rev, give_back, time_out, on_expiry)
 
 
 def _may(lifecycle: Lifecycle, state: str, verb: str) -> bool:
     route = lifecycle.table.routes[state].get(verb)
     return route is not None and bool(WORKING.intersection(route.by))
+
+
+def _only_expiry_leads_back(lifecycle: Lifecycle, state: str) -> bool:
+    routes = lifecycle.table.routes[state]
+    expiry = routes.get(lifecycle.on_expiry)
+    return "retry" not in routes and expiry is not None and expiry.recovery is not None
 
 
 class Atlas:
