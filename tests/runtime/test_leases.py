@@ -12,6 +12,7 @@ from detent.errors import LeaseLost
 from detent.lifecycles import BUILT_IN, CONTRACT
 from detent.runtime import Context, Isolation, Settings, Worker
 from tests.runtime import deeds
+from tests.runtime.cutting import Cut
 from tests.runtime.working import SHORT, Seen, Working, handler, on_loop, until, working
 
 
@@ -112,26 +113,6 @@ async def _is(client: Client, job_id: str, state: str) -> bool:
     return (await client.get(job_id)).state == state
 
 
-class _Cut:
-    """A client whose store can be cut off, on a worker's way to it."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self.is_cut = False
-
-    def connect(self) -> Any:
-        connecting = detent.connect(self._url)
-        apply = connecting.store.apply
-
-        async def cut(*args: Any, **kwargs: Any) -> Any:
-            if self.is_cut:
-                raise detent.StoreError("the store is out of reach", code="store_unavailable")
-            return await apply(*args, **kwargs)
-
-        connecting.store.apply = cut  # type: ignore[method-assign]
-        return connecting
-
-
 @pytest.mark.parametrize("isolation", ["async", "thread", "process"])
 def test_worker_that_cannot_renew_stops_its_handler_before_the_lease_ends(
     url: str, isolation: Isolation, tmp_path: Any
@@ -142,7 +123,7 @@ def test_worker_that_cannot_renew_stops_its_handler_before_the_lease_ends(
         await asyncio.to_thread(deeds.listen, ctx, mark)
 
     async def scene() -> None:
-        cut, seen = _Cut(url), Seen()
+        cut, seen = Cut(url), Seen()
         function = listen if isolation == "async" else deeds.listen
         worker = Worker(
             cut.connect,
@@ -183,7 +164,7 @@ def test_result_of_a_handler_that_was_stopped_for_its_lease_is_discarded(url: st
             await asyncio.sleep(0.01)
 
     async def scene() -> None:
-        cut = _Cut(url)
+        cut = Cut(url)
         worker = Worker(
             cut.connect,
             [handler("stay", stay, context=True)],

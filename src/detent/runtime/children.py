@@ -101,7 +101,7 @@ class Children:
         if child is not None and child.run is run:
             child.kill()
 
-    def at_work(self) -> str:
+    def at_work(self, since_s: float) -> str:
         """None of them can keep the worker's own interpreter."""
         return ""
 

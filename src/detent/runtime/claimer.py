@@ -21,7 +21,7 @@ from detent.runtime.observing import Observer
 from detent.runtime.settings import Settings
 from detent.store import ClaimRequest, Reply
 
-EMPTY_MIN: Final = 4  # claims in a row that found nothing, before the next one waits a little
+FUTILE_MIN: Final = 4  # times in a row that it was woken for nothing, before it waits a little
 PAUSE_S: Final = 0.001
 PAUSE_MAX_S: Final = 0.05
 
@@ -52,7 +52,8 @@ class Claimer:
         self._command = Claim(worker=worker, start=True)
         self._queues, self._kinds, self._adapters = settings.queues, kinds, settings.adapters
         self._freed = asyncio.Event()
-        self._empty = 0
+        self._futile = 0
+        self._cursor: str | None = None
         self._claiming: asyncio.Task[int] | None = None
         self._is_stopped = False
 
@@ -82,17 +83,24 @@ class Claimer:
         while not self._is_stopped and (self._lane.room <= 0 or not self._may_claim()):
             self._freed.clear()
             await self._freed.wait()
-        # Before the claim, so that nothing comes between the two unnoticed.
-        cursor = await self._client.store.wait(None, 0) if self._empty else None
         limit = min(self._lane.room, BATCH_MAX)
         if self._is_stopped or limit <= 0:
             return
         self._claiming = asyncio.create_task(self._claim(limit))
-        count = await asyncio.shield(self._claiming)
-        self._empty = 0 if count else self._empty + 1
-        if not count and cursor is not None:
-            await self._client.store.wait(cursor, self._poll_s)
-            await asyncio.sleep(self._pause_s())
+        if await asyncio.shield(self._claiming):
+            self._futile = 0
+        else:
+            await self._wait()
+
+    async def _wait(self) -> None:
+        """Until the log has grown, or a while. At first it only looks where the log ends, and claims once more."""
+        store, before = self._client.store, self._cursor
+        if before is None:
+            self._cursor = await store.wait(None, 0)
+            return
+        self._cursor = await store.wait(before, self._poll_s)
+        self._futile = self._futile + 1 if self._cursor != before else 0
+        await asyncio.sleep(self._pause_s())
 
     async def _claim(self, limit: int) -> int:
         request = ClaimRequest(
@@ -108,5 +116,5 @@ class Claimer:
 
     def _pause_s(self) -> float:
         """A log that grows by others' doing wakes it for nothing: then it looks less and less often."""
-        beyond = self._empty - EMPTY_MIN
+        beyond = self._futile - FUTILE_MIN
         return 0.0 if beyond <= 0 else min(PAUSE_S * 2 ** min(beyond, 10), PAUSE_MAX_S)

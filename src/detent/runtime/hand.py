@@ -4,6 +4,7 @@ The coroutines here await nothing but the store. So a handler on a thread can ru
 loop (`detent.client.sync`), and one on the loop can await them.
 """
 
+from time import monotonic
 from typing import Any, Protocol
 
 from detent.client import Client, Job
@@ -13,7 +14,7 @@ from detent.kernel.job import Progress
 from detent.runtime.artifacts import Artifact, record
 from detent.runtime.committer import STALE_MAX, request_of
 from detent.runtime.run import Run
-from detent.runtime.stopping import Stopping
+from detent.runtime.stopping import LAST_WORD_S, Stopping
 from detent.store import Reply
 from detent.store.protocol import Transaction
 
@@ -70,8 +71,8 @@ class OwnHand:
     def stopped(self) -> Stopped | None:
         """By our own clock too: a handler that asks just after a pause must not be told that all is well."""
         run = self._run
-        if run.is_lease_ending:
-            self._stopping.stop(run, "lost", kill_s=run.lease_until_s)
+        if monotonic() >= run.give_up_s:
+            self._stopping.stop(run, "lost", kill_s=max(run.stop_by_s, monotonic() + LAST_WORD_S))
         return None if run.stop is None else run.stop.error()
 
     def tell(self, progress: Progress) -> None:
@@ -143,7 +144,7 @@ class OwnHand:
         if not isinstance(error, Refused | NotFound) or isinstance(error, StoreError):
             return error
         self._run.is_told_lost = True
-        self._stopping.stop(self._run, "lost", kill_s=self._run.lease_until_s)
+        self._stopping.stop(self._run, "lost", kill_s=monotonic() + LAST_WORD_S)
         lost = LeaseLost(str(error))
         lost.__cause__ = error
         return lost

@@ -21,14 +21,13 @@ from detent.runtime.committer import request_of
 from detent.runtime.observing import Observer
 from detent.runtime.run import Key, Run
 from detent.runtime.settings import Settings
-from detent.runtime.stopping import Stopping
+from detent.runtime.stopping import LAST_WORD_S, Stopping
 from detent.store import Reply
 
 TICK_MAX_S: Final = 0.25
 TICK_MIN_S: Final = 0.02
 BATCH_MAX: Final = 500
 PROGRESS_S: Final = 1.0  # between two that are told of one job
-LAST_WORD_S: Final = 0.2  # for a handler that is told that its lease is lost, before it is stopped
 RETRY_MIN_S: Final = 0.1
 
 

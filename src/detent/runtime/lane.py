@@ -36,5 +36,5 @@ class Lane(Protocol):
     def kill(self, run: "Run") -> None:
         """Stop the handler, whether it listens or not."""
 
-    def at_work(self) -> str:
-        """Which handlers have the interpreter now, as far as can be told; for a report."""
+    def at_work(self, since_s: float) -> str:
+        """Which handlers have had the interpreter since then, as far as can be told; for a report."""

@@ -72,6 +72,11 @@ class Outcomes:
                 kept.append(run)
         return kept
 
+    def forget(self, runs: list[Run]) -> None:
+        """Leave these to time."""
+        for run in runs:
+            self._forget(run, "lost")
+
     def settled(self, run: Run, answer: Reply | DetentError) -> None:
         if isinstance(answer, Refused):
             self._observer.late(run, answer.code)

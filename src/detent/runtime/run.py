@@ -27,8 +27,8 @@ Key = tuple[str, int]  # job id and attempt: the fence
 
 class Run:
     __slots__ = (
-        "attempt", "began_s", "carrier", "checkpoint", "deadline_s", "handler", "is_completing", "is_ending",
-        "is_killed", "is_over", "is_renewing", "is_told_lost", "job", "kill_s", "lane", "lease_until_s",
+        "attempt", "began_s", "carrier", "checkpoint", "deadline_s", "give_up_s", "handler", "is_completing",
+        "is_ending", "is_killed", "is_over", "is_renewing", "is_told_lost", "job", "kill_s", "lane", "lease_until_s",
         "over_for_sure_s", "parked", "progress", "progress_told_s", "renew_s", "rev", "stop", "ways",
     )  # fmt: skip
 
@@ -71,17 +71,14 @@ class Run:
         lease_s = self.job.lease_s or policy.lease_s
         lasts_s = min(lease_s, 2 * policy.heartbeat_s)  # two heartbeats missed and it is anybody's
         self.lease_until_s = sent_s + lasts_s
+        self.give_up_s = self.lease_until_s - min(MARGIN_MAX_S, lasts_s * MARGIN_SHARE)
         self.over_for_sure_s = heard_s + lease_s
         self.renew_s = sent_s + min(policy.heartbeat_s, lease_s / 2)
 
     @property
-    def margin_s(self) -> float:
-        policy = self.job.spec.policy
-        return min(MARGIN_MAX_S, min(self.job.lease_s or policy.lease_s, 2 * policy.heartbeat_s) * MARGIN_SHARE)
-
-    @property
-    def is_lease_ending(self) -> bool:
-        return monotonic() >= self.lease_until_s - self.margin_s
+    def stop_by_s(self) -> float:
+        """When a handler that was told of its lease's end has to be stopped: before it, with time to do so."""
+        return (self.give_up_s + self.lease_until_s) / 2
 
     @property
     def is_surely_lost(self) -> bool:

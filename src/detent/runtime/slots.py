@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Coroutine, Generator, Iterable
 from contextvars import Context as Variables
 from contextvars import copy_context
+from time import monotonic
 from typing import Any, Final
 
 from detent.runtime.calling import Caller, Unfit
@@ -33,6 +34,8 @@ class Slots:
         self._busy = 0
         self._stuck = 0
         self.current: Run | None = None  # whose handler has the loop now
+        self._last: Run | None = None  # whose had it before, until then
+        self._left_s = 0.0
 
     @property
     def room(self) -> int:
@@ -65,8 +68,10 @@ class Slots:
     def kill(self, run: Run) -> None:
         self._loop.call_soon_threadsafe(self._cancel, run)
 
-    def at_work(self) -> str:
+    def at_work(self, since_s: float) -> str:
         run = self.current
+        if run is None and self._left_s >= since_s:
+            run = self._last
         return "" if run is None else f"{run.handler.kind} (job {run.job.spec.id})"
 
     def _wake(self) -> None:
@@ -107,7 +112,7 @@ class Slots:
             self._ended(run, None, fault_of(run.stop.error()))
 
     def over(self, run: Run, value: Any, fault: Fault | None) -> None:
-        self.current = None
+        self._leave(run)
         if run.is_over:
             self._stuck -= 1
         else:
@@ -117,9 +122,12 @@ class Slots:
     def call(self, run: Run) -> Any:
         return self._caller.call(run)
 
-    def suspended(self) -> None:
-        self.current = None
+    def suspended(self, run: Run) -> None:
+        self._leave(run)
         self._wake()
+
+    def _leave(self, run: Run) -> None:
+        self.current, self._last, self._left_s = None, run, monotonic()
 
 
 class _Driven:
@@ -164,7 +172,7 @@ class _Driven:
                 return
             if run.carrier is None and not run.is_over:
                 run.carrier = asyncio.current_task()
-            slots.suspended()
+            slots.suspended(run)
             try:
                 given = yield waits_for
                 step = coroutine.send

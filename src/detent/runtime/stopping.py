@@ -12,6 +12,8 @@ from detent.errors import Cancelled, LeaseLost, Stopped
 from detent.runtime.observing import Observer
 from detent.runtime.run import Run
 
+LAST_WORD_S: Final = 0.2  # for a handler that is told that its lease is lost, before it is stopped
+
 Reason = Literal["leaving", "cancel", "overtime", "lost", "cancelled"]
 # A later one takes the place of an earlier one: it leaves less to be said by this worker.
 _ORDER: Final[tuple[Reason, ...]] = ("leaving", "cancel", "overtime", "lost", "cancelled")

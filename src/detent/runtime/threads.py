@@ -10,13 +10,16 @@ from collections import deque
 from collections.abc import Iterable
 from contextvars import copy_context
 from queue import SimpleQueue
-from typing import Any
+from time import monotonic
+from typing import Any, Final
 
 from detent.runtime.calling import Caller, Unfit
 from detent.runtime.faults import Fault, fault_of
 from detent.runtime.lane import Ended
 from detent.runtime.run import Run
 from detent.runtime.stopping import Stop
+
+RECENT_MAX: Final = 16
 
 
 class Threads:
@@ -30,6 +33,7 @@ class Threads:
         self._threads: list[threading.Thread] = []
         self._running: set[Run] = set()
         self._stuck = 0
+        self._recent: deque[tuple[float, Run]] = deque(maxlen=RECENT_MAX)  # those that ended last
 
     @property
     def room(self) -> int:
@@ -62,8 +66,10 @@ class Threads:
     def kill(self, run: Run) -> None:
         self._loop.call_soon_threadsafe(self._abandon, run)
 
-    def at_work(self) -> str:
-        return ", ".join(f"{run.handler.kind} (job {run.job.spec.id})" for run in tuple(self._running))
+    def at_work(self, since_s: float) -> str:
+        ended = [run for ended_s, run in tuple(self._recent) if ended_s >= since_s]
+        runs = dict.fromkeys([*tuple(self._running), *ended])
+        return ", ".join(f"{run.handler.kind} (job {run.job.spec.id})" for run in runs)
 
     def _abandon(self, run: Run) -> None:
         if run in self._running and run.stop is not None:
@@ -74,6 +80,7 @@ class Threads:
     def _serve(self) -> None:
         while (run := self._queue.get()) is not None:
             value, fault = self._carried_out(run)
+            self._recent.append((monotonic(), run))
             self._done.append((run, value, fault))
             try:
                 self._loop.call_soon_threadsafe(self._collect)

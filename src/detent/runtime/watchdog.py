@@ -11,12 +11,11 @@ from time import monotonic
 from typing import Final
 
 from detent.runtime.handler import Isolation
-from detent.runtime.keeper import LAST_WORD_S
 from detent.runtime.lane import Lane
 from detent.runtime.observing import Observer
 from detent.runtime.run import Key, Run
 from detent.runtime.settings import Settings
-from detent.runtime.stopping import Stopping
+from detent.runtime.stopping import LAST_WORD_S, Stopping
 
 LOOK_S: Final = 0.05
 BEAT_S: Final = 0.1
@@ -70,16 +69,16 @@ class Watchdog:
         if now_s >= run.kill_s and not run.is_killed:
             run.is_killed = True
             run.lane.kill(run)
-        if now_s >= run.lease_until_s - run.margin_s:
-            kill_s = max(run.lease_until_s - run.margin_s / 2, now_s + LAST_WORD_S)
-            self._stopping.stop(run, "lost", kill_s=kill_s)
+        if now_s >= run.give_up_s:
+            self._stopping.stop(run, "lost", kill_s=max(run.stop_by_s, now_s + LAST_WORD_S))
         elif now_s >= run.deadline_s:
             self._stopping.stop(run, "overtime", kill_s=now_s)
 
     def _watch_process(self, for_s: float) -> None:
         """This thread waits for nothing but its turn. If it had none, somebody kept the interpreter, or stopped it."""
         if for_s >= self._stall_s + LOOK_S:
-            at_work = ", ".join(filter(None, [lane.at_work() for lane in self._lanes.values()]))
+            since_s = monotonic() - for_s
+            at_work = ", ".join(filter(None, [lane.at_work(since_s) for lane in self._lanes.values()]))
             self._observer.stalled(at_work or "the process as a whole", for_s, "")
 
     def _watch_loop(self, for_s: float) -> None:
@@ -90,5 +89,5 @@ class Watchdog:
             self._is_stalled = True
             frame = sys._current_frames().get(self._loop_thread)
             stack = "" if frame is None else "".join(traceback.format_stack(frame)[-8:])
-            on_loop = self._lanes["async"].at_work() if "async" in self._lanes else ""
+            on_loop = self._lanes["async"].at_work(self._beat_s) if "async" in self._lanes else ""
             self._observer.stalled(on_loop or "the worker itself", for_s, stack)

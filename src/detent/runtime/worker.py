@@ -186,9 +186,18 @@ class Worker:
             await self._atlas.learn(jobs)
             runs = self._runs_of(lane, jobs, sent_s, heard_s)
         self.live.update([(run.key, run) for run in runs])
-        if self._drain.is_begun:
-            runs = self._outcomes.give_back(runs)
-        lane.begin(runs)
+        unstarted = [run for run in runs if run.job.phase == "held"]
+        if unstarted:
+            self._refuse(unstarted)
+            runs = [run for run in runs if run.job.phase != "held"]
+        lane.begin(self._outcomes.give_back(runs) if self._drain.is_begun else runs)
+
+    def _refuse(self, runs: list[Run]) -> None:
+        """Their lifecycle gives the start to somebody else, so that no handler could run as the record says."""
+        self._outcomes.forget(self._outcomes.give_back(runs))
+        lifecycle = runs[0].job.spec.lifecycle
+        message = f"lifecycle '{lifecycle}' does not let an owner start its jobs, so a worker cannot run them"
+        self._observer.troubled("claim", InvalidArgument(f"{message}; give start to 'owner', or serve other kinds"))
 
     def _runs_of(self, lane: Lane, jobs: list[kernel.Job], sent_s: float, heard_s: float) -> list[Run]:
         atlas, handlers = self._atlas, self.handlers
