@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
@@ -103,3 +104,25 @@ def _late_note(client: SyncClient, job_id: str) -> str:
             return str(late[0].payload["refused"])
         assert time.monotonic() < deadline_s
         time.sleep(0.05)
+
+
+def test_effects_in_the_jobs_own_transactions_happen_once_however_often_workers_are_killed(url: str) -> None:
+    count, kills, dice = 300, 4, Random(6)
+    with detent.connect(url) as client:
+        with client.transaction() as tx:
+            tx.execute("drop table if exists effects")
+            tx.execute("create table effects (job text)")
+        client.enqueue_many([{"kind": "insert", "policy": POLICY, "job_id": f"job{n}"} for n in range(count)])
+        for number in range(kills):
+            with WorkerProgram("worker", url=url, name=f"w{number}", threads=4, isolations=["thread"]) as program:
+                program.hear()
+                time.sleep(dice.uniform(0.05, 0.3))
+                program.kill()
+        with WorkerProgram("worker", url=url, name="last", threads=4, isolations=["thread"]):
+            ends = [client.wait(f"job{n}", timeout_s=60) for n in range(count)]
+        with client.transaction() as tx:
+            rows = [job for (job,) in tx.execute("select job from effects")]
+
+        assert {job.state for job in ends} == {"succeeded"}
+        assert sorted(rows) == sorted(job.id for job in ends)
+        assert client.verify().violations == ()

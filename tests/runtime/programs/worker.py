@@ -65,6 +65,13 @@ def deaf(ctx: Context, for_s: float) -> None:
     time.sleep(for_s)
 
 
+def insert(ctx: Context) -> None:
+    """One row and the end of the job: both or neither."""
+    with ctx.transaction() as tx:
+        tx.execute(f"insert into effects values ('{ctx.job.id}')")
+        ctx.complete(tx=tx)
+
+
 def handler(function: Any, isolation: Isolation, *, context: bool = True) -> Handler:
     return Handler(
         kind=function.__name__,
@@ -83,7 +90,7 @@ class Here(Logging):
 
 HANDLERS = {
     "async": [handler(wait, "async"), handler(nap, "async", context=False)],
-    "thread": [handler(zombie, "thread"), handler(die, "thread"), handler(deaf, "thread")],
+    "thread": [handler(zombie, "thread"), handler(die, "thread"), handler(deaf, "thread"), handler(insert, "thread")],
 }
 
 
