@@ -94,6 +94,7 @@ def test_handler_whose_job_was_taken_away_is_told_and_its_result_is_a_note(url: 
             await until(lambda: _is(at.client, job.id, "running"))
             await _stall(at.client, job.id)
             ended = await at.ended(job)
+            await until(lambda: not at.worker.live)
 
             assert told == ["LeaseLost"]
             assert (ended.result, ended.attempt) == ("second", 2)
