@@ -4,17 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from detent.errors import DetentError, InvalidArgument, LifecycleError, NotFound, Refused, StoreError, WaitTimedOut
-from detent.lifecycle import SAME, Lifecycle, Move, Policy, Retry, State, move
+from detent.lifecycle import SAME, Compensation, Lifecycle, Move, Policy, Retry, State, move
 
 if TYPE_CHECKING:
-    from detent.client import Client, Codec, Event, Job, Note, SyncClient, connect
+    from detent.client import Artifact, Client, Codec, Event, Job, Note, SyncClient, connect
 
 __version__ = "0.1.0"
 
 __all__ = [
     "SAME",
+    "Artifact",
     "Client",
     "Codec",
+    "Compensation",
     "DetentError",
     "Event",
     "InvalidArgument",
@@ -35,7 +37,7 @@ __all__ = [
     "move",
 ]
 
-_CLIENT = frozenset({"Client", "Codec", "Event", "Job", "Note", "SyncClient", "connect"})
+_CLIENT = frozenset({"Artifact", "Client", "Codec", "Event", "Job", "Note", "SyncClient", "connect"})
 
 
 def __getattr__(name: str) -> Any:

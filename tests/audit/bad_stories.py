@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from detent.kernel.command import Cancel, Fail, Release, Renew, Requeue, Stall
 from detent.kernel.digest import digest_of
 from detent.kernel.fold import fold
-from detent.lifecycle import Policy, Retry
+from detent.lifecycle import Compensation, Policy, Retry
 from detent.lifecycles import CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
 from tests.audit.stories import (
     ALLOW,
@@ -409,6 +409,40 @@ def reason_not_kept() -> Story:
     return edited(story, "dead_letter", payload={"error": error})
 
 
+def compensation_set_aside_for_another_reason() -> Story:
+    story = Story(STANDARD, policy=Policy(retry=Retry.never(), is_compensation=True)).claim(start=True).fail()
+    error: dict[str, Any] = {"type": "TransientError", "stage": "exec", "reason_code": "exhausted_retries"}
+    return edited(story, "dead_letter", payload={"error": error})
+
+
+# -- I29: compensation ------------------------------------------------------------------------------------------------
+
+UNDONE: Final = Policy(retry=Retry.never(), compensate=Compensation(kind="undo"))
+
+
+def undone_by_nobody() -> Story:
+    return Story(STANDARD, policy=UNDONE).claim(start=True).fail(PERMANENT)
+
+
+def cancelled_and_undone_by_nobody() -> Story:
+    return Story(STANDARD, policy=UNDONE).claim(start=True).do(Cancel(mode="hard"))
+
+
+def undone_though_it_succeeded() -> Story:
+    story = Story(STANDARD, policy=UNDONE).claim(start=True).complete()
+    return edited(story, "complete", payload={"compensation_job_id": "undo"})
+
+
+def undone_though_it_never_ran() -> Story:
+    story = Story(STANDARD, policy=UNDONE).do(Cancel())
+    return edited(story, "cancel", payload={"mode": "soft", "compensation_job_id": "undo"})
+
+
+def undone_and_run_again() -> Story:
+    both = {"compensation_job_id": "undo", "rerun_job_id": "again"}
+    return edited(Story(ENGINE, policy=UNDONE).claim(start=True).fail(), "fail", payload=both)
+
+
 # -- I22: time --------------------------------------------------------------------------------------------------------
 
 
@@ -452,7 +486,11 @@ BAD: Final[dict[str, tuple[Callable[[], Story], ...]]] = {
     ),
     "I21": (
         set_aside_with_attempts_left, failure_set_aside_with_attempts_left, set_aside_though_it_should_fail,
-        reason_not_kept,
+        reason_not_kept, compensation_set_aside_for_another_reason,
     ),
     "I22": (clock_stepped_back,),
+    "I29": (
+        undone_by_nobody, cancelled_and_undone_by_nobody, undone_though_it_succeeded, undone_though_it_never_ran,
+        undone_and_run_again,
+    ),
 }  # fmt: skip

@@ -6,10 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from detent.audit import Answer, Call, Report, check_history
+from detent.kernel import Change
 from detent.kernel.command import Cancel, Fail, Renew, RequestCancel, Rerun, Schedule
+from detent.kernel.compensating import compensation
 from detent.lifecycle import Policy
 from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN, CONTRACT, DISPATCH, ENGINE, STANDARD
+from tests.audit.bad_stories import UNDONE
 from tests.audit.stories import engine_failed_and_run_again, run_again, running, success, used_up_until_an_operator_came
 from tests.audit.telling import PERMANENT, SECOND, TRANSIENT, Story, edited, ids
 
@@ -122,6 +125,17 @@ def test_the_rerun_of_a_failed_job_is_no_phantom() -> None:
 
     assert len(story.spawned) == 1
     assert found([story], [enqueued(story)]) == set()
+
+
+def test_what_undoes_a_job_is_no_phantom() -> None:
+    story = Story(STANDARD, policy=UNDONE).claim(start=True).do(Cancel(mode="hard", request_id="r1"))
+    other = Story(STANDARD, "j2", policy=UNDONE).claim(start=True).do(Cancel(mode="hard", request_id="r1"))
+    for each in (story, other):
+        end = Change(replace(each.job, rev=each.job.rev - 1), tuple(each.events[-1:]))
+        each.spawned.append(compensation(STANDARD, end, each.job))
+        edited(each, "cancel", payload={"compensation_job_id": each.spawned[0].before.id})
+
+    assert found([story, other], [enqueued(story), enqueued(other)]) == set()
 
 
 def test_a_rerun_somebody_asked_for_is_no_phantom() -> None:

@@ -11,8 +11,8 @@ from detent.kernel.command import Cancel, Complete, Fail
 from detent.kernel.command import Retry as RetryCommand
 from detent.kernel.fold import fold
 from detent.lifecycle import Lifecycle, Policy, Retry, move
-from detent.lifecycles import DISPATCH, DOCUMENT, STANDARD
-from tests.audit.bad_stories import BAD, completed_after_the_lease, event_missing, under
+from detent.lifecycles import DISPATCH, DOCUMENT, ENGINE, STANDARD
+from tests.audit.bad_stories import BAD, UNDONE, completed_after_the_lease, event_missing, under
 from tests.audit.stories import (
     ALLOW,
     TWICE,
@@ -150,3 +150,20 @@ def test_document_has_no_dead_letters_to_judge() -> None:
 
     assert story.job.state == "FAILED"
     assert found_in(story) == []
+
+
+@pytest.mark.requirement("STD-19")
+@pytest.mark.parametrize("said", [{"compensation_job_id": "undo"}, {"rerun_job_id": "again"}])
+def test_a_job_that_names_what_undoes_it_or_runs_it_again_is_in_order(said: dict[str, str]) -> None:
+    story = Story(ENGINE, policy=UNDONE).claim(start=True).fail()
+
+    assert found_in(edited(story, "fail", payload=said)) == []
+
+
+@pytest.mark.requirement("STD-19")
+def test_a_compensation_that_failed_for_good_may_be_set_aside_though_it_has_attempts_left() -> None:
+    policy = Policy(retry=Retry(max_attempts=3), is_compensation=True)
+    story = Story(STANDARD, policy=policy).claim(start=True).fail(PERMANENT)
+
+    assert found_in(story) == []
+    assert ids(found_in(under(replace(policy, is_compensation=False), story))) == {"I21"}

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from detent.lifecycle import Policy, Retry
+from detent.lifecycle import Compensation, Policy, Retry
 from tests.client.explained import BROKEN, BUSY, explained, first, now, reasons, run
 from tests.client.world import World
 
@@ -127,3 +127,19 @@ def test_end_does_not_become_overdue(fresh: World) -> None:
 
     assert [reason.code for reason in found.reasons] == ["succeeded"]
     assert found.at - now(fresh) == timedelta(seconds=10**6)
+
+
+@pytest.mark.requirement("STD-19")
+def test_job_whose_work_is_undone_names_the_job_that_does_it(fresh: World) -> None:
+    policy = Policy(retry=Retry.never(), compensate=Compensation(kind="undo"))
+    fresh.blocking.enqueue("scan", job_id="42", policy=policy)
+    run(fresh)
+    fresh.blocking.fail("42", worker="w1", attempt=1, error=BROKEN)
+    before = reasons(fresh)
+    (undo,) = fresh.blocking.claim(worker="w1", start=True)
+    fresh.blocking.complete(undo.id, worker="w1", attempt=1)
+    after = reasons(fresh)
+
+    assert before["compensating"].text == f"its work is to be undone by job {undo.id}"
+    assert after["compensated"].text == f"its work was undone by job {undo.id}"
+    assert "compensating" not in after

@@ -1,11 +1,13 @@
 """Settings are checked when they are made, and an error names the value, the bound and the remedy."""
 
+import re
 from typing import Any
 
+import msgspec
 import pytest
 
 from detent.errors import InvalidArgument
-from detent.lifecycle import Policy, Retry
+from detent.lifecycle import Compensation, Policy, Retry
 from detent.lifecycle.bounds import SETTING_ERRORS
 
 
@@ -121,3 +123,50 @@ def test_every_code_of_a_setting_has_a_meaning() -> None:
     }
 
     assert codes == set(SETTING_ERRORS)
+
+
+# -- compensation ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("STD-19")
+@pytest.mark.parametrize(
+    ("declared", "remedy"),
+    [
+        ({"kind": ""}, "compensate.kind is empty"),
+        ({"kind": "a\0b"}, "printable"),
+        ({"kind": "x" * 256}, "at most 255"),
+        ({"kind": 5}, "compensate.kind is 5; give a str"),
+        ({"kind": "undo", "queue": ""}, "compensate.queue is empty"),
+        ({"kind": "undo", "lifecycle": None}, "compensate.lifecycle is None; give a str"),
+        ({"kind": "undo", "lifecycle_version": 0}, "compensate.lifecycle_version is 0"),
+        ({"kind": "undo", "policy": 5}, "compensate.policy is 5; give a Policy"),
+        ({"kind": "undo", "policy": Policy(compensate=Compensation(kind="v"))}, "a compensation is not undone"),
+    ],
+)
+def test_compensation_that_could_not_be_made_is_refused_when_it_is_declared(
+    declared: dict[str, Any], remedy: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape(remedy)):
+        Compensation(**declared)
+
+
+@pytest.mark.requirement("STD-19")
+def test_compensation_has_none_of_its_own() -> None:
+    refusal = refusal_of(compensate=Compensation(kind="undo"), is_compensation=True)
+
+    assert "a compensation is not undone" in str(refusal)
+    assert "give a Compensation" in str(refusal_of(compensate="undo"))
+
+
+@pytest.mark.requirement("STD-19", "ALL-14")
+def test_settings_without_a_compensation_are_kept_as_they_were_before_there_was_any() -> None:
+    """Stores keep settings once, by their content: a new word in it would make them others."""
+    assert msgspec.json.encode(Policy(lease_s=90)) == b'{"lease_s":90,"heartbeat_s":30.0}'
+
+
+@pytest.mark.requirement("STD-19")
+def test_compensation_is_kept_with_the_settings_of_its_job() -> None:
+    undo = Compensation(kind="undo", queue="slow", lifecycle="document", policy=Policy(lease_s=90))
+    policy = Policy(compensate=undo)
+
+    assert msgspec.json.decode(msgspec.json.encode(policy), type=Policy) == policy

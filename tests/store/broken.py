@@ -110,6 +110,41 @@ class KeepsEveryNote(OnShelf):
             self.notes[note.tenant, note.job_id].append((note, None))
 
 
+class ForgetsWhatWasNoted(OnShelf):
+    class made(Shelf):  # noqa: N801
+        def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+            return []
+
+
+class NotesOnTheJobThatSpeaks(OnShelf):
+    class made(Shelf):  # noqa: N801
+        def write(self, plan: Plan) -> None:
+            speaker = plan.changes[0][1].id if plan.changes else ""
+            plan.notes = [replace(note, job_id=speaker) if note.kind == "compensated" else note for note in plan.notes]
+            super().write(plan)
+
+
+class DropsArtifactsWithProgress(OnShelf):
+    class made(Shelf):  # noqa: N801
+        def expire(self, limit: int) -> tuple[int, int]:
+            for key, notes in self.notes.items():
+                self.notes[key] = [kept for kept in notes if kept[0].kind != "artifact"]
+            return super().expire(limit)
+
+
+class CountsNotesOfAllKindsTogether(OnShelf):
+    class made(Shelf):  # noqa: N801
+        def _note(self, note: Note) -> None:
+            if len(self.notes[note.tenant, note.job_id]) < self.keeping.notes_max:
+                super()._note(note)
+
+
+class LosesWhatACancelWasLike(OnShelf):
+    class made(Shelf):  # noqa: N801
+        def _append(self, key: Key, event: Event) -> None:
+            super()._append(key, replace(event, payload=None) if event.verb == "cancel" else event)
+
+
 class IgnoresTheTenant(MemoryStore):
     async def get(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]:
         jobs = self.shelf.jobs.values()

@@ -11,9 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from msgspec.structs import replace
 
 from detent.errors import InvalidArgument
-from detent.kernel import Job
-from detent.kernel.command import Claim, Command, Complete, Enqueue, Rerun
-from detent.lifecycle import Lifecycle, Policy
+from detent.kernel import Error, Job
+from detent.kernel.command import Cancel, Claim, Command, Complete, Enqueue, Fail, Rerun
+from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Request, Retention
@@ -25,6 +25,7 @@ from tests.strategies import WORKERS, coin, random_command, random_lifecycle, ra
 TENANTS: Final = ("default", "acme")
 KINDS: Final = ("scan", "mail")
 QUEUES: Final = ("default", "ocr", "narrow")
+UNDOING: Final = "undoing"
 NARROW: Final = "narrow"  # the queue that is limited
 # Most jobs are alike, so that many wait in one line.
 MOSTLY: Final[dict[str, tuple[Any, ...]]] = {
@@ -129,6 +130,23 @@ class Differential(RuleBasedStateMachine):
             claim = Claim(worker=worker, start=coin(rng))
             self.world.claim(ClaimRequest(spec.tenant, claim, (spec.queue,), limit=rng.choice([1, 1, 2])))
 
+    @rule(rng=seeds)
+    def work_in_vain(self, rng: Random) -> None:
+        """A job that says how to undo it, what comes of it, and of that; each may be run again at any time."""
+        ready = [each for each in self.world.lifecycles if each.table.start.leg.state.phase == "ready"]
+        made = self._fresh(rng, rng.choice(ready), UNDOING)
+        policy = Policy(lease_s=30, retry=Retry.never(), compensate=random_compensation(rng), rerun_failed=coin(rng))
+        self._ask([replace(made, command=replace(made.command, policy=policy))])
+        for _ in range(3):
+            self.world.claim(ClaimRequest("default", Claim(worker="w1", start=rng.random() < 0.8), (UNDOING,)))
+            there = [job for job in self.world.model.jobs.values() if job.spec.queue == UNDOING]
+            self._ask([self._ending(rng, job) for job in there if job.is_leased])
+            again = rng.choice([job for job in self.world.model.jobs.values() if job.spec.queue == UNDOING] or [None])
+            if again is not None:
+                rerun = Rerun(new_job_id=rng.choice(JOB_IDS), expected_rev=again.rev)
+                self._ask([Request(again.spec.tenant, again.id, rerun)])
+            self.wait(rng.choice([0.0, 31.0]))
+
     @precondition(lambda self: self.claims)
     @rule(rng=seeds)
     def claim_again(self, rng: Random) -> None:
@@ -220,6 +238,13 @@ class Differential(RuleBasedStateMachine):
             return replace(command, result=rng.choice([b"null", b'{"a":1}', b"x" * 5_000]))
         return command
 
+    def _ending(self, rng: Random, job: Job) -> Request:
+        fence: dict[str, Any] = {"worker": job.owner, "attempt": job.attempt, "expected_rev": job.rev}
+        error = Error(rng.choice(["TransientError", "PermanentError"]))
+        cancel = Cancel(role="operator", mode="hard", expected_rev=job.rev)
+        command = rng.choice([Complete(**fence), Complete(**fence), Fail(**fence, error=error), cancel])
+        return Request(job.spec.tenant, job.id, command)
+
     def _lifecycle(self, job: Job) -> Lifecycle:
         return self.world.model.lifecycles[job.spec.lifecycle, job.spec.lifecycle_version]
 
@@ -265,7 +290,17 @@ def suitable_policy(rng: Random, lifecycle: Lifecycle) -> Policy | None:
         check_policy(lifecycle, policy)
     except InvalidArgument:
         return None  # a time limit that this lifecycle has no answer to
-    return policy if coin(rng) else None
+    if not coin(rng):
+        return None
+    return replace(policy, compensate=random_compensation(rng)) if coin(rng) else policy
+
+
+def random_compensation(rng: Random) -> Compensation:
+    name, version = rng.choice([*((name, 1) for name in BUILT_IN), ("random", 1), ("random", 2)])
+    retry = Retry(max_attempts=rng.randint(1, 2), base_s=0)
+    policy = rng.choice([None, Policy(lease_s=30, retry=retry, rerun_failed=coin(rng))])
+    kind, queue = rng.choice(["undo", *KINDS]), rng.choice([None, None, "ocr", NARROW])
+    return Compensation(kind=kind, queue=queue, lifecycle=name, lifecycle_version=version, policy=policy)
 
 
 def seldom(rng: Random, choices: Any) -> Any:

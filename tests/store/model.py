@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from detent.errors import DetentError, NotFound, Refused
 from detent.kernel import Change, Event, Job, Note, Receipt, decide
-from detent.kernel.command import Command, Enqueue, Rerun
+from detent.kernel.command import Command, Enqueue, RegisterArtifact, Rerun
+from detent.kernel.compensating import compensation, is_owed, job_undone_by
 from detent.kernel.digest import derived_id
 from detent.kernel.due import due_command
-from detent.kernel.notes import late_result
+from detent.kernel.notes import compensated, late_result
 from detent.kernel.repeating import still_held
 from detent.lifecycle import Lifecycle
 from detent.store import ClaimRequest, Reply, Request, Retention
@@ -128,6 +129,8 @@ class Model:
         obstacle = self._obstacle(answer, command, lifecycle) if answer.events else None
         if obstacle is not None:
             return obstacle
+        if isinstance(command, RegisterArtifact) and answer.answer == "noted" and self._is_known(answer.notes[0]):
+            answer = replace(answer, notes=(), answer="unchanged")
         if answer.receipt is not None and command.request_id is not None:
             kept = Memory(self.now + DAY, receipt=answer.receipt)
             self.memories[request.tenant, _group(request), command.request_id] = kept
@@ -146,6 +149,10 @@ class Model:
     def _obstacle(self, change: Change, command: Command, lifecycle: Lifecycle) -> Answer | None:
         before, spec = change.before, change.before.spec
         if isinstance(command, Rerun):
+            old = self.jobs[spec.tenant, spec.parent_job_id or ""]
+            conflict = self._conflict(old)
+            if conflict is not None:
+                return _refused("compensation_conflict", command, old, lifecycle, conflict)
             if (spec.tenant, spec.id) in self.jobs:
                 return _refused("job_exists", command, before, lifecycle)
             twin = None if spec.dedupe_key is None else self._live(spec.tenant, spec.kind, spec.dedupe_key)
@@ -160,6 +167,32 @@ class Model:
         is_brought = command.verb in ("enqueue", "submit", "rerun") and before.owner is None
         is_full = depth_max is not None and len(waiting) >= depth_max and change.job.claim_at is not None
         return _refused("queue_full", command, before, lifecycle) if is_brought and is_full else None
+
+    def _conflict(self, old: Job) -> str | None:
+        """A job is run again once it is undone, and undone once."""
+        if old.spec.policy.is_compensation:
+            subject = job_undone_by(old, self._others(old))
+            is_undone = subject is not None and self._has_note(subject, "compensated")
+            return f"the work of job {subject.id} is undone already" if subject is not None and is_undone else None
+        if not is_owed(old, self._others(old)) or self._has_note(old, "compensated"):
+            return None
+        return f"the work of job {old.id} is not undone yet; wait for its compensation, or run that again if it failed"
+
+    def _is_known(self, said: Note) -> bool:
+        """Whether the last word on the artifact, in the same attempt, is the same."""
+        told = [
+            note.payload
+            for note in self.notes[said.tenant, said.job_id]
+            if note.kind == "artifact"
+            and (note.payload["attempt"], note.payload["name"]) == (said.payload["attempt"], said.payload["name"])
+        ]
+        return bool(told) and told[-1] == said.payload
+
+    def _has_note(self, job: Job, kind: str) -> bool:
+        return any(note.kind == kind for note in self.notes[_key(job)])
+
+    def _others(self, job: Job) -> Callable[[str], Job | None]:
+        return lambda job_id: self.jobs.get((job.spec.tenant, job_id))
 
     def _claim_again(self, request: ClaimRequest, memory: Memory) -> list[Answer]:
         if memory.asked != _without_trace(request):
@@ -196,7 +229,28 @@ class Model:
         events = tuple(replace(event, job_id=spec.id) for event in spawned.events)
         return replace(spawned, before=replace(spawned.before, spec=spec), events=events)
 
+    def _compensated(self, change: Change) -> Change:
+        """The end of a job brings along the job that undoes it; the success of that one is noted on it."""
+        job = change.job
+        if not change.events or not job.is_ended:
+            return change
+        if is_owed(job, self._others(job)):
+            if change.spawned:
+                spawned = tuple(map(self._with_free_id, change.spawned))
+                return _saying(replace(change, spawned=spawned), "rerun_job_id", spawned[0].before.id)
+            declared = job.spec.policy.compensate
+            assert declared is not None
+            made = compensation(self.lifecycles[declared.lifecycle, declared.lifecycle_version], change, job)
+            made = self._with_free_id(made)
+            return _saying(replace(change, spawned=(made,)), "compensation_job_id", made.before.id)
+        subject = job_undone_by(job, self._others(job)) if job.spec.policy.is_compensation else None
+        if job.outcome != "success" or subject is None or subject.outcome in (None, "success"):
+            return change
+        note = compensated(self._own(subject), subject, by_job_id=job.id, now=change.events[-1].at)
+        return replace(change, notes=(*change.notes, note))
+
     def _write(self, change: Change) -> Job:
+        change = self._compensated(change)
         job, key = change.job, _key(change.before)
         if change.answer == "repeat":
             return job
@@ -288,7 +342,21 @@ def _is_past(moment: int | None, now: int) -> bool:
     return moment is not None and moment <= now
 
 
-def _refused(code: str, command: Command, job: Job, lifecycle: Lifecycle) -> Refused:
+def _saying(change: Change, name: str, value: str) -> Change:
+    last = change.events[-1]
+    said = replace(last, payload={**(last.payload or {}), name: value})
+    return replace(change, events=(*change.events[:-1], said))
+
+
+def _refused(code: str, command: Command, job: Job, lifecycle: Lifecycle, detail: str = "") -> Refused:
     state = job.state if job.rev else None
     allowed = lifecycle.table.allowed[state] if state is not None else ()
-    return Refused(code, job_id=job.id, verb=command.verb, state=state, allowed=allowed, lifecycle=lifecycle.name)
+    return Refused(
+        code,
+        job_id=job.id,
+        verb=command.verb,
+        state=state,
+        allowed=allowed,
+        lifecycle=lifecycle.name,
+        detail=detail,
+    )

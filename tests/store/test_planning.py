@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from detent.errors import DetentError, InvalidArgument, NotFound, Refused
-from detent.kernel import Error, Job
-from detent.kernel.command import Cancel, Claim, Complete, Enqueue, Fail, Renew, Rerun, Start
-from detent.lifecycle import Lifecycle, Policy
+from detent.kernel import Error, Job, Note
+from detent.kernel.artifacts import ARTIFACTS_MAX
+from detent.kernel.command import Cancel, Claim, Complete, Enqueue, Fail, RegisterArtifact, Renew, Rerun, Start
+from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
 from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Kept, Plan, Reply, Request, Scope, plan, plan_claim, plan_due
 
@@ -23,6 +24,7 @@ class Shelf:
         self.jobs: dict[tuple[str, str], Job] = {}
         self.receipts: dict[Scope, Kept] = {}
         self.depths_max: dict[tuple[str, str], int] = {}
+        self.notes: list[Note] = []
         self.now = NOW
 
     def job(self, tenant: str, job_id: str) -> Job | None:
@@ -41,6 +43,10 @@ class Shelf:
             return None
         there = [job for job in self.jobs.values() if (job.spec.tenant, job.spec.queue) == (tenant, queue)]
         return self.depths_max[tenant, queue] - sum(job.claim_at is not None for job in there)
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        asked = tenant, job_id, kind
+        return [note for note in self.notes if (note.tenant, note.job_id, note.kind) == asked]
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return BUILT_IN[name]
@@ -70,6 +76,7 @@ class Shelf:
             self.jobs[job.spec.tenant, job.id] = job
             self.jobs |= {(each.job.spec.tenant, each.job.id): each.job for each in change.spawned}
         self.receipts |= {kept.scope: kept for kept in planned.kept}
+        self.notes += planned.notes
         return planned.replies
 
 
@@ -422,6 +429,109 @@ def test_job_of_another_tenant_is_not_found() -> None:
     (reply,) = shelf.ask(about(Cancel(), tenant="acme"))
 
     assert isinstance(reply, NotFound)
+
+
+# -- compensation and artifacts ---------------------------------------------------------------------------------------
+
+UNDONE: Final = Policy(retry=Retry.never(), compensate=Compensation(kind="undo"))
+
+
+@pytest.mark.requirement("STD-19")
+def test_compensation_whose_id_somebody_has_taken_gets_another_and_is_named_by_it() -> None:
+    shelf, other = Shelf(), Shelf()
+    for each in (shelf, other):
+        each.ask(enqueue("a", policy=UNDONE))
+        each.do(Claim(worker="w", start=True))
+    guess = next(iter(_ended(other)))
+    shelf.ask(enqueue(guess))
+
+    (undo,) = _ended(shelf).values()
+    assert undo.id != guess
+    assert (undo.spec.parent_job_id, undo.spec.kind) == ("a", "undo")
+    assert shelf.jobs["default", guess].spec.kind == "scan"
+
+
+def _ended(shelf: Shelf) -> dict[str, Job]:
+    """The compensations that come of cancelling `a`, by the ids that its end names."""
+    planned = plan([about(Cancel(mode="hard"))], shelf, NOW, lambda: 0.5)
+    ((change, _),) = planned.changes
+    assert [(change.events[-1].payload or {})["compensation_job_id"]] == [each.job.id for each in change.spawned]
+    return {each.job.id: each.job for each in change.spawned}
+
+
+@pytest.mark.requirement("STD-19")
+def test_whole_story_of_a_compensation_fits_into_one_batch() -> None:
+    """Each request sees what those before it did, what was noted too."""
+    shelf = Shelf()
+    shelf.ask(enqueue("a", policy=UNDONE))
+    shelf.do(Claim(worker="w", start=True))
+    (undo_id,) = _ended(shelf)
+
+    replies = shelf.ask(
+        about(Fail(worker="w", attempt=1, error=Error("PermanentError"))),
+        about(Rerun(new_job_id="b")),
+        about(Claim(worker="w", start=True), undo_id),
+        about(Complete(worker="w", attempt=1), undo_id),
+        about(Rerun(new_job_id="b")),
+        about(Rerun(new_job_id="c"), undo_id),
+    )
+
+    assert answers(replies) == ["applied", "compensation_conflict", *["applied"] * 3, "compensation_conflict"]
+    assert [(note.kind, note.job_id) for note in shelf.notes] == [("compensated", "a")]
+
+
+@pytest.mark.requirement("STD-19")
+def test_refusal_to_run_again_says_what_is_in_the_way() -> None:
+    shelf = Shelf()
+    shelf.ask(enqueue("a", policy=UNDONE))
+    shelf.do(Claim(worker="w", start=True))
+    shelf.do(Fail(worker="w", attempt=1, error=Error("PermanentError")))
+
+    (refused,) = shelf.ask(about(Rerun(new_job_id="b")))
+
+    assert isinstance(refused, Refused)
+    assert (refused.job_id, refused.state) == ("a", "failed")
+    assert "the work of job a is not undone yet" in str(refused)
+
+
+@pytest.mark.requirement("STD-19")
+def test_job_that_was_made_by_hand_to_undo_another_counts_as_its_compensation() -> None:
+    """What the declared one could not do, a person's may."""
+    shelf = Shelf()
+    shelf.ask(enqueue("a", policy=UNDONE))
+    shelf.do(Claim(worker="w", start=True))
+    shelf.do(Fail(worker="w", attempt=1, error=Error("PermanentError")))
+    shelf.ask(enqueue("mine", policy=Policy(is_compensation=True), parent_job_id="a"))
+    shelf.end("mine")
+
+    assert [(note.kind, note.job_id, note.actor) for note in shelf.notes] == [("compensated", "a", "mine")]
+    assert answers(shelf.ask(about(Rerun(new_job_id="b")))) == ["applied"]
+
+
+@pytest.mark.requirement("STD-19")
+@pytest.mark.parametrize("parent", ["missing", "running", "done"])
+def test_nothing_is_noted_on_a_job_that_has_nothing_to_undo(parent: str) -> None:
+    shelf = Shelf()
+    shelf.ask(enqueue("running"), enqueue("done"))
+    shelf.do(Claim(worker="w", start=True), "running")
+    shelf.end("done")
+    shelf.ask(enqueue("mine", policy=Policy(is_compensation=True), parent_job_id=parent))
+    shelf.end("mine")
+
+    assert shelf.notes == []
+
+
+@pytest.mark.requirement("STD-22")
+def test_artifacts_of_a_batch_are_counted_and_told_apart_as_if_asked_one_by_one() -> None:
+    shelf = Shelf()
+    shelf.ask(enqueue("a"))
+    shelf.do(Claim(worker="w", start=True))
+    said = [RegisterArtifact(worker="w", attempt=1, name=str(n), pointer="p") for n in range(ARTIFACTS_MAX)]
+
+    replies = shelf.ask(*map(about, [said[0], *said, replace(said[0], pointer="other")]))
+
+    assert answers(replies) == ["noted", "unchanged", *["noted"] * (ARTIFACTS_MAX - 1), "too_many_artifacts"]
+    assert len(shelf.notes) == ARTIFACTS_MAX
 
 
 # -- contract ---------------------------------------------------------------------------------------------------------

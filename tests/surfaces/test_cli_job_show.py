@@ -1,10 +1,10 @@
-"""`detent job show` and `job notes`: what is known of one job, and what was said of it."""
+"""`detent job show`, `job notes` and `job artifacts`: what is known of one job, was said of it, and came of it."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from detent import Codec
+from detent import Artifact, Codec, Compensation, Policy, Retry
 from detent.errors import Refused
 from detent.surfaces.shapes import JobShape, NoteShape
 from tests.surfaces.running import BROKEN, NOTHING, Env, Site, fail, refused, refused_in_json, run_one, succeed
@@ -244,3 +244,76 @@ def test_job_of_another_tenant_is_not_found(site: Site, command: str) -> None:
 
     assert "there is no job 42 in tenant 'default'; look at the id and the tenant" in message
     assert "Did you mean" not in message
+
+
+# -- artifacts -------------------------------------------------------------------------------------------------------
+
+
+def made(site: Site, *names: str) -> None:
+    with site.client() as client:
+        run_one(client, "42")
+        for name in names:
+            client.artifact("42", name=name, pointer=f"s3://made/{name}", size=1_234, worker="w1", attempt=1)
+
+
+@pytest.mark.requirement("STD-22")
+def test_artifacts_are_listed_with_what_became_of_them(site: Site) -> None:
+    made(site, "page", "text")
+    with site.client() as client:
+        client.complete("42", worker="w1", attempt=1)
+
+    first, *_, page, text = site.shown("job", "artifacts", "42").splitlines()
+
+    assert first.split() == ["name", "status", "attempt", "size", "pointer", "when"]
+    assert page.split()[:5] == ["page", "final", "1", "1,234", "s3://made/page"]
+    assert text.split()[:2] == ["text", "final"]
+
+
+@pytest.mark.requirement("STD-22")
+def test_artifacts_in_json_are_all_that_is_known_of_them(site: Site) -> None:
+    made(site, "page")
+
+    (shape,) = site.json("job", "artifacts", "42")
+
+    assert isinstance(shape, Artifact)
+    assert (shape.name, shape.status, shape.size, shape.digest) == ("page", "partial", 1_234, None)
+
+
+@pytest.mark.requirement("STD-22")
+def test_job_without_artifacts_says_so(site: Site) -> None:
+    made(site)
+
+    result = site.detent("job", "artifacts", "42")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "It has registered no artifacts." in result.stderr
+
+
+@pytest.mark.requirement("STD-22")
+def test_job_is_shown_with_its_artifacts_though_not_with_all_of_many(site: Site) -> None:
+    made(site, *(f"page-{number:02}" for number in range(22)))
+
+    shown = site.shown("job", "show", "42").splitlines()
+    listed = [line for line in shown if line.startswith("artifact")]
+
+    assert listed[0].split(maxsplit=1)[1] == "page-00, partial, at s3://made/page-00"
+    assert len(listed) == 20
+    assert any("… and 2 more; detent job artifacts has all" in line for line in shown)
+
+
+@pytest.mark.requirement("STD-22", "STD-19")
+def test_story_tells_what_was_made_and_what_undoes_it(site: Site) -> None:
+    policy = Policy(retry=Retry.never(), compensate=Compensation(kind="undo"))
+    with site.client() as client:
+        client.enqueue("scan", job_id="42", policy=policy)
+        client.claim(worker="w1", start=True)
+        client.artifact("42", name="page", pointer="s3://made/page", worker="w1", attempt=1)
+        client.fail("42", error=BROKEN, worker="w1", attempt=1)
+        (undo,) = client.claim(worker="w1", start=True)
+        client.complete(undo.id, worker="w1", attempt=1)
+
+    told = site.shown("job", "history", "42", columns=200)
+
+    assert "made 'page', says w1" in told
+    assert f"; to be undone by job {undo.id}" in told
+    assert f"undone by job {undo.id}\n" in told

@@ -13,20 +13,28 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from detent import kernel
 from detent.audit import Violation
 from detent.kernel import Change
 from detent.kernel.command import Enqueue, Schedule
-from detent.lifecycle import Lifecycle, Policy, Retry
+from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
 from detent.testing.actions import Actions
 from detent.testing.machinery import Machinery
 from detent.testing.world import Worker, World, key
 
 # Small numbers with the same order among them as in life: a beat, two beats, a lease, a run limit.
 POLICY: Final = Policy(
-    lease_s=30, heartbeat_s=10, timeout_s=40, grace_s=10, retry=Retry(max_attempts=2, base_s=10, factor=1, jitter=False)
+    lease_s=30,
+    heartbeat_s=10,
+    timeout_s=40,
+    grace_s=10,
+    retry=Retry(max_attempts=2, base_s=10, factor=1, jitter=False),
+    compensate=Compensation(kind="undo"),
 )
+# Of a job that undoes another one's work, which has ended before the search begins.
+UNDOING: Final = replace(POLICY, compensate=None, is_compensation=True)
 CLAIMS_POLICY: Final = Policy(lease_s=30, retry=Retry(max_attempts=2, base_s=0))
 PROGRESS_EVERY: Final = 2_000
 SHOWN_MAX: Final = 3  # violations printed of one counterexample; the others follow from the first

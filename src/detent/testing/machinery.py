@@ -13,7 +13,7 @@ from detent.kernel.command import Command
 from detent.kernel.fold import fold_one
 from detent.kernel.job import FOLDED
 from detent.lifecycle import Lifecycle
-from detent.lifecycle.words import WORKING
+from detent.lifecycle.words import NOTING, WORKING
 
 Decide = Callable[[Lifecycle, Job, Command, int, Receipt | None], Change | Refused]
 
@@ -68,6 +68,14 @@ class Machinery:
             fold_one(columns, event)
         self.violations += check_row(self.lifecycle, columns, after)
         return after
+
+    def judge_notes(self, job: Job, command: Command, change: Change, now: int) -> None:
+        """I6 of what an owner says without moving the job: it is the owner, of this attempt, and its lease is live."""
+        if command.verb not in NOTING or not change.notes:
+            return
+        if (command.worker, command.attempt) != (job.owner, job.attempt) or not self._is_in_time(job, now):
+            message = f"'{command.verb}' of {command.worker} for attempt {command.attempt} noted, and not the owner's"
+            self.violations.append(Violation("I6", job.id, job.rev, message))
 
     def _is_in_time(self, job: Job, now: int) -> bool:
         return job.lease_expires_at is None or now < job.lease_expires_at

@@ -4,7 +4,7 @@ What is written, and how repeats are told apart, is what every store does: it is
 """
 
 from detent.errors import Refused
-from detent.kernel import Change, Job, Receipt
+from detent.kernel import Change, Job, Note, Receipt
 from detent.kernel.command import Claim, Command
 from detent.lifecycle import Lifecycle
 from detent.store.planning import Decide, Plan, plan, plan_claim
@@ -65,6 +65,7 @@ class Network:
     def _written(self, world: World, command: Command, planned: Plan) -> World:
         after = world._replace(kept=(*world.kept, *planned.kept)) if planned.kept else world
         for change, _ in planned.changes:
+            self.machinery.judge_notes(change.before, command, change, world.now)
             if change.events:
                 index = next(at for at, job in enumerate(world.jobs) if job.id == change.before.id)
                 after = after.with_job(index, self.machinery.write(world.jobs[index], command, change, world.now))
@@ -89,6 +90,9 @@ class Register:
 
     def room(self, tenant: str, queue: str) -> int | None:
         return None
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        return []
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return self._lifecycle

@@ -9,6 +9,7 @@ from detent.errors import Refused
 from detent.kernel import Change, Event, Job, Receipt
 from detent.kernel.command import Command
 from detent.lifecycle import Lifecycle, Retry
+from detent.lifecycle.words import NOTING
 from detent.testing.machinery import Machinery, real_decide
 
 
@@ -72,6 +73,30 @@ def doubled_event(change: Change) -> tuple[Event, ...]:
     return (*change.events, change.events[-1])
 
 
+def forgotten_compensation(change: Change) -> tuple[Event, ...]:
+    """The job ends, and nothing is said of what undoes it."""
+    *others, last = change.events
+    said = {name: value for name, value in (last.payload or {}).items() if name != "compensation_job_id"}
+    return (*others, replace(last, payload=said or None))
+
+
+def without_compensation_failed(
+    lifecycle: Lifecycle, job: Job, command: Command, now: int, receipt: Receipt | None
+) -> Change | Refused:
+    """A compensation ends like any other job."""
+    other = replace(job.spec, policy=replace(job.spec.policy, is_compensation=False))
+    return _on(job, real_decide(lifecycle, replace(job, spec=other), command, now, receipt))
+
+
+def without_fence_on_notes(
+    lifecycle: Lifecycle, job: Job, command: Command, now: int, receipt: Receipt | None
+) -> Change | Refused:
+    """What is only noted is taken from any worker."""
+    if command.verb in NOTING and job.owner is not None:
+        command = replace(command, worker=job.owner, attempt=job.attempt, expected_rev=None)
+    return real_decide(lifecycle, job, command, now, receipt)
+
+
 # By what is missing.
 SABOTAGE: Final[dict[str, Callable[[Lifecycle], Machinery]]] = {
     "the fence": lambda lifecycle: Machinery(lifecycle, decide=without_fence),
@@ -83,6 +108,9 @@ SABOTAGE: Final[dict[str, Callable[[Lifecycle], Machinery]]] = {
     "the single event": lambda lifecycle: Machinery(lifecycle, log=doubled_event),
     "the crash budget": lambda lifecycle: Machinery(lifecycle, decide=without_crash_budget),
     "the memory of requests": lambda lifecycle: Machinery(lifecycle, decide=without_receipts),
+    "the compensation": lambda lifecycle: Machinery(lifecycle, log=forgotten_compensation),
+    "the reason of a compensation": lambda lifecycle: Machinery(lifecycle, decide=without_compensation_failed),
+    "the fence of a note": lambda lifecycle: Machinery(lifecycle, decide=without_fence_on_notes),
 }
 
 

@@ -10,6 +10,7 @@ from detent.kernel.command import (
     Complete,
     DeadLetter,
     Fail,
+    RegisterArtifact,
     Release,
     Renew,
     ReportProgress,
@@ -29,6 +30,8 @@ Word = tuple[str, Command]
 _TRANSIENT: Final = Error("TransientError", "try again")
 _PERMANENT: Final = Error("PermanentError", "never again")
 _VERDICTS: Final[tuple[Verdict, ...]] = ("allow", "hold", "throttle", "deny")
+_HALF: Final = ReportProgress(progress=Progress(0.5))
+_MADE: Final = RegisterArtifact(name="page", pointer="s3://made/page")
 _WORKERS: Final[tuple[Word, ...]] = (
     ("start", Start()),
     ("renew", Renew()),
@@ -40,7 +43,7 @@ _WORKERS: Final[tuple[Word, ...]] = (
     ("cancel", Cancel(mode="hard")),
     ("dead_letter", DeadLetter(reason_code="parse_error")),
     ("time_out", TimeOut()),
-    ("progress", ReportProgress(progress=Progress(0.5))),
+    ("progress", _HALF),
 )
 
 
@@ -55,8 +58,8 @@ def workers_words(lifecycle: Lifecycle, *, is_claims_only: bool) -> tuple[Word, 
 
 
 def words_in_vain(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """What somebody who lost the job may try. An owner's own request to stop turns out like anybody's, so only here."""
-    return (*words, ("request_cancel", RequestCancel()))
+    """What somebody who lost the job may try. What turns out alike whoever says it, or moves nothing, only here."""
+    return (*words, ("request_cancel", RequestCancel()), ("progress", _HALF), ("artifact", _MADE))
 
 
 def heard_roles(verb: str, by: tuple[str, ...]) -> list[str]:
