@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from detent import InvalidArgument, Policy, Retry
-from detent.errors import TransientError
-from detent.runtime import Context
+from detent.errors import LeaseLost, TransientError
+from detent.runtime import Context, Isolation
 from tests.runtime import deeds
-from tests.runtime.working import SHORT, handler, on_loop, working
+from tests.runtime.working import SHORT, handler, on_loop, until, working
 
 
 def test_context_knows_job_attempt_and_fence(url: str) -> None:
@@ -200,4 +200,48 @@ def test_pointers_are_resolved_by_what_is_configured(url: str) -> None:
             assert "no resolver is configured" in unresolved.error.message
             assert job.result == ["MEM://A", "MEM://B"]
 
+    on_loop(scene)
+
+
+@pytest.mark.requirement("STD-22")
+@pytest.mark.parametrize("isolation", ["async", "thread", "process"])
+def test_artifacts_are_registered_and_final_on_success(url: str, isolation: Isolation) -> None:
+    async def emit(ctx: Context) -> None:
+        await ctx.aartifact("page.png", "s3://b/page.png", size=7, digest="d")
+
+    async def scene() -> None:
+        function = emit if isolation == "async" else deeds.emit
+        async with working(url, handler("emit", function, isolation, context=True)) as at:
+            job = await at.done("emit", lifecycle="contract")
+
+            (artifact,) = await at.client.artifacts(job.id)
+            assert (artifact.name, artifact.pointer, artifact.size, artifact.digest, artifact.status) == (
+                "page.png", "s3://b/page.png", 7, "d", "final",
+            )  # fmt: skip
+
+    on_loop(scene)
+
+
+def test_handler_that_lost_its_job_cannot_register_or_save_anything_more(url: str) -> None:
+    met: list[str] = []
+
+    async def linger(ctx: Context) -> None:
+        await resume.wait()
+        for say in (ctx.aartifact("a", "p"), ctx.asave(1, flush=True), ctx.acomplete(1)):
+            try:
+                await say
+            except LeaseLost:
+                met.append("LeaseLost")
+
+    async def scene() -> None:
+        async with working(url, handler("linger", linger, context=True), look_s=60) as at:
+            job = await at.client.enqueue("linger")
+            await until(lambda: bool(at.worker.live))
+            await at.client.dead_letter(job.id, role="operator")
+            resume.set()
+            await until(lambda: not at.worker.live)
+
+            assert met == ["LeaseLost"] * 3
+
+    resume = asyncio.Event()
     on_loop(scene)

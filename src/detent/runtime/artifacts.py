@@ -1,9 +1,8 @@
 """What a handler emits, on its way to the record."""
 
-from typing import Any
-
 from msgspec import Struct
 
+from detent.client import Client
 from detent.runtime.run import Run
 
 
@@ -14,7 +13,7 @@ class Artifact(Struct, frozen=True):
     digest: str | None = None
 
 
-async def record(client: Any, run: Run, worker: str, artifact: Artifact) -> None:
+async def record(client: Client, run: Run, worker: str, artifact: Artifact) -> None:
     """As the owner of the attempt: final on success, partial until then."""
     await client.artifact(
         run.job.id,

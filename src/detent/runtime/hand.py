@@ -5,10 +5,10 @@ loop (`detent.client.sync`), and one on the loop can await them.
 """
 
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from detent.client import Client, Job
-from detent.errors import DetentError, LeaseLost, NotFound, Refused, Stopped, StoreError
+from detent.errors import DetentError, LeaseLost, NotFound, Refused, Stopped
 from detent.kernel.command import Command, Complete, Renew
 from detent.kernel.job import Progress
 from detent.runtime.artifacts import Artifact, record
@@ -17,6 +17,9 @@ from detent.runtime.run import Run
 from detent.runtime.stopping import LAST_WORD_S, Stopping
 from detent.store import Reply
 from detent.store.protocol import Transaction
+
+# Refusals that an owner only meets when it no longer is one.
+LOST: Final = frozenset({"illegal_move", "wrong_actor", "not_owner", "lease_expired", "stale_rev"})
 
 
 class Hand(Protocol):
@@ -90,7 +93,10 @@ class OwnHand:
             self._run.checkpoint = None
 
     async def artifact(self, artifact: Artifact) -> None:
-        await record(self._client, self._run, self._worker, artifact)
+        try:
+            await record(self._client, self._run, self._worker, artifact)
+        except Refused as refused:
+            raise self._meaning(refused) from refused
 
     async def client(self) -> Client:
         return self._client
@@ -141,7 +147,8 @@ class OwnHand:
         return True
 
     def _meaning(self, error: DetentError) -> Exception:
-        if not isinstance(error, Refused | NotFound) or isinstance(error, StoreError):
+        """A refusal that says whose the job is not is a lost lease; what else is wrong, the handler hears as it is."""
+        if not isinstance(error, NotFound) and error.code not in LOST:
             return error
         self._run.is_told_lost = True
         self._stopping.stop(self._run, "lost", kill_s=monotonic() + LAST_WORD_S)
