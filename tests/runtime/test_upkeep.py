@@ -138,6 +138,23 @@ def test_completion_whose_answer_was_lost_is_not_reported_twice(url: str) -> Non
     on_loop(scene)
 
 
+def test_jobs_of_a_claim_whose_answer_was_lost_are_run_all_the_same(url: str) -> None:
+    async def scene() -> None:
+        cut = Cut(url)
+        cut.loses_claims = 1
+        worker = Worker(cut.connect, [handler("nothing", nothing)], settings=Settings(retention=None), observer=Seen())
+        async with detent.connect(url) as client:
+            made = await client.enqueue_many([{"kind": "nothing"} for _ in range(5)])
+            task = asyncio.create_task(worker.run())
+            ends = [await client.wait(job.id, timeout_s=20) for job in made if isinstance(job, detent.Job)]
+            worker.stop()
+            await task
+
+            assert [(job.state, job.attempt, job.crashes) for job in ends] == [("succeeded", 1, 0)] * 5
+
+    on_loop(scene)
+
+
 def test_worker_that_cannot_reach_its_store_for_claims_tries_again(url: str) -> None:
     async def scene() -> None:
         cut = Cut(url)

@@ -12,17 +12,20 @@ from typing import Final
 
 from detent import kernel
 from detent.client import Client
-from detent.errors import DetentError
+from detent.errors import DetentError, StoreError
 from detent.kernel.command import Claim
 from detent.runtime.backing_off import Backoff
 from detent.runtime.committer import BATCH_MAX
 from detent.runtime.lane import Lane
 from detent.runtime.observing import Observer
+from detent.runtime.run import Key
 from detent.runtime.settings import Settings
-from detent.store import ClaimRequest, Reply
+from detent.store import ClaimRequest, JobQuery, Reply
+from detent.store.query import PAGE_MAX
 
 FUTILE_MIN: Final = 4  # times in a row that it was woken for nothing, before it waits a little
 PAUSE_S: Final = 0.001
+STOP_S: Final = 10.0  # for a claim that is under way when it is to stop
 PAUSE_MAX_S: Final = 0.05
 
 Taken = Callable[[Lane, list[kernel.Job], float], Awaitable[None]]
@@ -40,12 +43,14 @@ class Claimer:
         worker: str,
         settings: Settings,
         observer: Observer,
+        knows: Callable[[Key], bool],
         taken: Taken,
         may_claim: Callable[[], bool],
     ) -> None:
         self._client = client
         self._lane = lane
         self._observer = observer
+        self._knows = knows
         self._taken = taken
         self._may_claim = may_claim
         self._poll_s = settings.poll_s
@@ -56,6 +61,7 @@ class Claimer:
         self._cursor: str | None = None
         self._claiming: asyncio.Task[int] | None = None
         self._is_stopped = False
+        self._unheard_s: float | None = None  # when a claim was sent that nobody has answered
 
     def freed(self) -> None:
         """There may be room again."""
@@ -77,7 +83,7 @@ class Claimer:
         self._is_stopped = True
         self._freed.set()
         if self._claiming is not None:
-            await asyncio.wait([self._claiming])
+            await asyncio.wait([self._claiming], timeout=STOP_S)
 
     async def _round(self) -> None:
         while not self._is_stopped and (self._lane.room <= 0 or not self._may_claim()):
@@ -85,6 +91,9 @@ class Claimer:
             await self._freed.wait()
         limit = min(self._lane.room, BATCH_MAX)
         if self._is_stopped or limit <= 0:
+            return
+        if self._unheard_s is not None:
+            await self._recover(self._unheard_s)
             return
         self._claiming = asyncio.create_task(self._claim(limit))
         if await asyncio.shield(self._claiming):
@@ -107,12 +116,26 @@ class Claimer:
             self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit
         )  # fmt: skip
         sent_s = monotonic()
-        replies = await self._client.store.claim(request)
+        try:
+            replies = await self._client.store.claim(request)
+        except StoreError:
+            self._unheard_s = sent_s
+            raise
         jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
         if jobs:
             self._observer.claimed(len(jobs))
             await self._taken(self._lane, jobs, sent_s)
         return len(jobs)
+
+    async def _recover(self, sent_s: float) -> None:
+        """A claim went unanswered: what it may have taken is in our name, and nobody here knows of it."""
+        owned = JobQuery(tenant=self._client.tenant, owner=self._command.worker)
+        found = (await self._client.store.find(owned, PAGE_MAX)).items
+        jobs = [job for job in found if job.spec.kind in self._kinds and not self._knows((job.id, job.attempt))]
+        self._unheard_s = None
+        if jobs:
+            self._observer.claimed(len(jobs))
+            await self._taken(self._lane, jobs, sent_s)
 
     def _pause_s(self) -> float:
         """A log that grows by others' doing wakes it for nothing: then it looks less and less often."""

@@ -29,6 +29,7 @@ TICK_MIN_S: Final = 0.02
 BATCH_MAX: Final = 500
 PROGRESS_S: Final = 1.0  # between two that are told of one job
 RETRY_MIN_S: Final = 0.1
+JOIN_S: Final = 5.0
 
 
 class Keeper:
@@ -62,7 +63,9 @@ class Keeper:
         self._closed.set()
 
     def join(self) -> None:
-        self._thread.join()
+        """A store that does not answer is not waited for: the thread ends with the process then."""
+        if self._thread.is_alive():
+            self._thread.join(JOIN_S)
 
     def _run(self) -> None:
         patience = Backoff()

@@ -4,8 +4,9 @@ Everything here happens on the loop.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Final
 
 from detent import kernel
 from detent.client import Client
@@ -17,6 +18,8 @@ from detent.runtime.faults import Fault
 from detent.runtime.observing import Observer
 from detent.runtime.run import Key, Run
 from detent.store import Reply
+
+LEFT_MAX: Final = 1_000
 
 
 class Outcomes:
@@ -41,6 +44,7 @@ class Outcomes:
         self._freed = freed
         self._due = due
         self._looking: set[asyncio.Task[None]] = set()
+        self._left: deque[Key] = deque(maxlen=LEFT_MAX)
         self.submit: Callable[[Run, list[Command]], None]
         self.on_empty: Callable[[], None] = lambda: None
 
@@ -95,8 +99,14 @@ class Outcomes:
             if run.stop is not None and run.stop.reason == "overtime":
                 self._due()
 
+    def knows(self, key: Key) -> bool:
+        """Whether a job that is ours on the record is in our hands, or was left to time on purpose."""
+        return key in self._live or key in self._left
+
     def _forget(self, run: Run, came_to: str) -> None:
         if self._live.pop(run.key, None) is not None:
+            if came_to == "lost":
+                self._left.append(run.key)
             self._observer.ended(run, came_to)
             if not self._live:
                 self.on_empty()

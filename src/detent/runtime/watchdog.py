@@ -49,7 +49,8 @@ class Watchdog:
 
     def close(self) -> None:
         self._closed.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def beat(self) -> None:
         self._beat_s = monotonic()

@@ -47,6 +47,7 @@ from detent.runtime.threads import Threads
 from detent.runtime.watchdog import BEAT_S, Watchdog
 from detent.runtime.ways import Atlas
 from detent.store.clock import new_id
+from detent.store.waiting import in_thread
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -130,6 +131,7 @@ class Worker:
             renewed=self._renewed,
         )  # fmt: skip
         self._duties: list[asyncio.Task[None]] = []
+        self._beating: asyncio.TimerHandle | None = None
 
     def _lane(self, isolation: Isolation) -> Lane:
         caller, ended = Caller(self._client.codec, lambda run: Context(self._hand_of(run))), self._outcomes.ended
@@ -146,7 +148,7 @@ class Worker:
         kinds = tuple(each.kind for each in self.handlers.values() if each.isolation == isolation)
         return Claimer(
             self._client, lane, kinds, worker=self.name, settings=self.settings, observer=self._observer,
-            taken=self._taken, may_claim=lambda: not self._committer.is_congested,
+            knows=self._outcomes.knows, taken=self._taken, may_claim=lambda: not self._committer.is_congested,
         )  # fmt: skip
 
     async def _open(self) -> None:
@@ -165,12 +167,13 @@ class Worker:
         for duty in self._duties:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)
-        self._beating.cancel()
+        if self._beating is not None:
+            self._beating.cancel()
         self._watchdog.close()
         self._keeper.close()
         for lane in self._lanes.values():
             await lane.close()
-        await self._loop.run_in_executor(None, self._keeper.join)
+        await in_thread(self._keeper.join)
 
     def _do(self, duty: Coroutine[Any, Any, None]) -> None:
         self._duties.append(self._loop.create_task(duty))
