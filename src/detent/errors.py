@@ -8,6 +8,16 @@
     ├── WaitTimedOut        a job that had not ended when the time to wait for it was over; also a TimeoutError
     └── StoreError          the store cannot be used, or could not write; nothing was acknowledged
 
+    JobError                what a handler raises on purpose; its class says what becomes of the job
+    ├── ValidationError     the payload is wrong: final
+    ├── TransientError      it may go better next time: retryable
+    ├── PermanentError      it will not: final
+    └── LeaseConflictError  somebody else has what the job needs: retryable
+
+    Stopped                 what a handler meets when it is to stop
+    ├── Cancelled           the job is, or is to be, cancelled
+    └── LeaseLost           the job is no longer this worker's
+
 In the kernel a `Refused` is returned as a value, because a refusal is an expected answer there; the client raises it.
 """
 
@@ -178,3 +188,43 @@ class StoreError(DetentError):
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class JobError(Exception):
+    """What a handler raises on purpose. What it says goes on the record with it."""
+
+    def __init__(
+        self, message: str = "", *, code: str | None = None, stage: str | None = None, reason_code: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.stage = stage
+        self.reason_code = reason_code
+
+
+class ValidationError(JobError):
+    """The payload is wrong: trying again would not help."""
+
+
+class TransientError(JobError):
+    """It may go better next time."""
+
+
+class PermanentError(JobError):
+    """It will not go better next time."""
+
+
+class LeaseConflictError(JobError):
+    """Somebody else has what the job needs; it is tried again."""
+
+
+class Stopped(Exception):
+    """The handler is to stop now. Raised inside it by `ctx.check()`; let it pass."""
+
+
+class Cancelled(Stopped):
+    """The job is to be cancelled, or was."""
+
+
+class LeaseLost(Stopped):
+    """The job is no longer this worker's. Whatever is done for it now may be done twice."""

@@ -280,3 +280,17 @@ def test_poison_job_that_kills_every_worker_ends_in_the_dead_letters(starts: boo
     assert letter is not None
     assert (letter.attempts, letter.reason_code) == (5, "infrastructure_failure")
     assert check_job(STANDARD, life.job, life.events) == []
+
+
+@pytest.mark.requirement("ALL-16")
+def test_crash_that_a_worker_reports_counts_as_one_though_no_lease_ran_out() -> None:
+    life = begun(crashes_max=2)
+    life.fail("ProcessCrashed")
+
+    assert (life.job.crashes, life.job.failures, life.job.state) == (1, 0, "queued")
+    begin(life)
+    life.fail("ProcessCrashed")
+    assert (life.job.crashes, life.job.state) == (2, "dead_lettered")
+    assert life.job.error is not None
+    assert life.job.error.reason_code == "infrastructure_failure"
+    assert check_job(STANDARD, life.job, life.events) == []

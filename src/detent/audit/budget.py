@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from detent.audit.step import Columns, Step
 from detent.kernel.budget import used_up
-from detent.kernel.failure import is_retryable
+from detent.kernel.failure import CRASHED, is_retryable
 from detent.lifecycle import Policy, Retry
 from detent.lifecycle.table import Route
 from detent.lifecycle.words import GROUPS, LEASED
@@ -16,7 +16,7 @@ _FAILED: Final = "compensation_failed"
 # What a lost attempt may count as, by the verb that took it. What is not here loses no attempt.
 _COUNTS_AS: Final[dict[str, tuple[str, ...]]] = {
     "fail": ("failures", "crashes"),
-    "retry": ("failures",),
+    "retry": ("failures", "crashes"),  # the latter when the owner says that the handler's process died
     "time_out": ("failures",),
     "expire": ("crashes",),
     "release": ("interruptions",),
@@ -159,9 +159,10 @@ def _verbs(step: Step) -> dict[str, Route]:
 
 def _error_type(step: Step) -> str | None:
     """What the attempt was lost to: the kernel's own word for a lost lease, else what the event tells."""
-    if step.after["crashes"] > step.before["crashes"]:
+    told: str | None = _error(step).get("type")
+    if step.after["crashes"] > step.before["crashes"] and told != CRASHED:
         return _CRASH
-    return _error(step).get("type")
+    return told
 
 
 def _error(step: Step) -> dict[str, Any]:

@@ -54,9 +54,9 @@ def one_holder(step: Step) -> str | None:
 
 
 def late_enough(step: Step) -> str | None:
-    """I8: who counts a crash has seen a heartbeat missed; who counts a time limit has seen it pass."""
+    """I8: who counts a crash has seen a heartbeat missed, or has the owner's word; a time limit, seen it pass."""
     before, event = step.before, step.event
-    if event.verb == "expire" or step.after["crashes"] > before["crashes"]:
+    if event.verb == "expire" or (step.after["crashes"] > before["crashes"] and not _is_owners(step)):
         return _too_early(step, "heartbeat_by", "two missed heartbeats")
     if event.verb == "time_out" or (event.verb == "stall" and step.after["failures"] > before["failures"]):
         return _too_early(step, "deadline_at", "the end of its time")

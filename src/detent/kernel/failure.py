@@ -32,8 +32,11 @@ SYSTEM_TYPES: Final = frozenset(
         "EngineCrash",
         "TransientSystemError",
         "LeaseExpired",
+        "ProcessCrashed",
     }
 )
+# What a worker reports when the process that ran the handler died, and it did not: a crash, though no lease ran out.
+CRASHED: Final = "ProcessCrashed"
 DEFAULT_STAGE: Final[dict[str, Stage]] = {"parked": "fetch", "ready": "fetch", "held": "input", "active": "exec"}
 
 

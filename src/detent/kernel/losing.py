@@ -15,7 +15,7 @@ from detent.kernel.checks import is_orphaned
 from detent.kernel.command import Command, Fail, Release, Retry
 from detent.kernel.draft import Draft
 from detent.kernel.ending import end_failure
-from detent.kernel.failure import Error, bounded, category_of, is_retryable
+from detent.kernel.failure import CRASHED, Error, bounded, category_of, is_retryable
 from detent.kernel.lost import Loss, lose
 from detent.kernel.rerunning import is_rerun, rerun_failed
 from detent.lifecycle.table import Leg
@@ -31,7 +31,7 @@ def fail(draft: Draft, command: Fail) -> Change | None:
     back = draft.route_of("retry")
     if back is not None and is_retryable(error.type, draft.job.spec.policy.error_classes):
         role = draft.role if draft.role in back.by else back.default_role
-        return lose(draft, back, Loss("failure", error, said=said), role=role)
+        return lose(draft, back, Loss("crash" if error.type == CRASHED else "failure", error, said=said), role=role)
     return _fail_finally(draft, error, said)
 
 
@@ -71,7 +71,8 @@ def requeue(draft: Draft, command: Command) -> Change:
 
 def _fail_finally(draft: Draft, error: Error, said: dict[str, Any] | None) -> Change:
     job = draft.job
-    counted = {"failures": job.failures + 1} if job.is_leased else None
+    counter = "crashes" if error.type == CRASHED else "failures"
+    counted = {counter: getattr(job, counter) + 1} if job.is_leased else None
     category = category_of(error.type, job.spec.policy.error_classes) if job.is_leased else "queue"
     verb, leg = "fail", draft.route.leg
     if job.spec.policy.is_compensation and not is_rerun(job, error):

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import msgspec
 
@@ -32,11 +32,13 @@ class ProgramFailed(AssertionError):
 class Program:
     """One running program of `programs/`. `given` are its arguments; leaving the block ends it, whatever it does."""
 
+    package: ClassVar[str] = PACKAGE
+
     def __init__(self, name: str, /, **given: object) -> None:
         self.name = name
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
         self._process = subprocess.Popen(
-            [sys.executable, "-m", f"{PACKAGE}.{name}", msgspec.json.encode(given).decode()],
+            [sys.executable, "-m", f"{self.package}.{name}", msgspec.json.encode(given).decode()],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
