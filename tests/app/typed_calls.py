@@ -94,7 +94,3 @@ def wrong_call_in_a_batch() -> None:
 
 def wrong_setting() -> None:
     app.job(lease="long")  # type: ignore[call-overload]
-
-
-def call_of_another_type_in_a_batch() -> None:
-    double.enqueue_many([whisper.call("a")])  # type: ignore[list-item]

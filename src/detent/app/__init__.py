@@ -6,9 +6,9 @@ from detent.app.cron import Cron
 from detent.app.function import JobFunction
 from detent.app.handle import JobHandle, await_all, wait_all
 from detent.app.options import EnqueueOptions, JobOptions, Settings
-from detent.runtime.current import current_job
+from detent.runtime.current import current
 
 __all__ = [
     "App", "Call", "Cron", "EnqueueOptions", "JobFunction", "JobHandle", "JobOptions", "Settings", "await_all",
-    "current_job", "wait_all",
+    "current", "wait_all",
 ]  # fmt: skip

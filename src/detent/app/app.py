@@ -12,7 +12,7 @@ from detent.app.function import JobFunction
 from detent.app.handle import ANYTHING, JobHandle
 from detent.app.options import Settings
 from detent.app.payload import Result
-from detent.app.registration import Registration, check_defaults, declared
+from detent.app.registration import Registration, check_defaults, check_job_options, declared
 from detent.app.twins import twin
 from detent.app.typed import Declare
 from detent.client import Client, Codec, SyncClient, connect
@@ -20,6 +20,7 @@ from detent.client.connecting import Connecting
 from detent.client.sync import run
 from detent.errors import DetentError, InvalidArgument
 from detent.lifecycle import Lifecycle
+from detent.lifecycle.bounds import check_kind
 from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
 from detent.runtime.handler import Handler
@@ -60,6 +61,8 @@ class App:
         self._settings = {"codec": codec or Codec(), "create": create, **settings}
         self._defaults = defaults or Settings()
         check_defaults(self._defaults)
+        for each in lifecycles:
+            check_kind("lifecycles", each, Lifecycle)
         self._jobs: dict[str, Registration] = {}
         self._lifecycles: list[Lifecycle] = list(lifecycles)
         if url is not None:
@@ -153,6 +156,7 @@ class App:
         return f"<App of {len(self._jobs)} jobs>"
 
     def _job(self, function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+        check_job_options(options)
         if function is None:
             return lambda function: self._register(function, options)
         return self._register(function, options)

@@ -5,8 +5,9 @@ from typing import Any, Generic, TypeVar
 
 from detent.app.options import priority_number
 from detent.app.registration import Registration
-from detent.client import Job
-from detent.runtime.current import current_job
+from detent.client.scope import DEFAULT_TENANT
+from detent.kernel.job import Spec
+from detent.runtime.current import current
 
 Result = TypeVar("Result")
 
@@ -14,12 +15,16 @@ Result = TypeVar("Result")
 class Call(Generic[Result]):
     """One job to be made, for `enqueue_many`. `item` are the arguments of `Client.enqueue`."""
 
-    def __init__(self, registration: Registration, arguments: dict[str, Any], options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, registration: Registration, arguments: dict[str, Any], options: Mapping[str, Any], *, home: str
+    ) -> None:
+        """`home` is the app's own tenant."""
+        tenant = options.get("tenant") or registration.tenant or (None if home == DEFAULT_TENANT else home)
         self.registration = registration
         self.item: dict[str, Any] = {
             **_declared(registration),
             "payload": registration.payload.to_json(arguments),
-            **_inherited(current_job(), options.get("tenant", registration.tenant)),
+            **_inherited(current(), tenant),
             **{name: value for name, value in options.items() if value is not None},
         }
         if "dedupe_key" not in self.item:
@@ -46,7 +51,7 @@ def _declared(registration: Registration) -> dict[str, Any]:
     }
 
 
-def _inherited(parent: Job | None, tenant: str | None) -> dict[str, Any]:
+def _inherited(parent: Spec | None, tenant: str | None) -> dict[str, Any]:
     """Inside a handler the new job is its job's child. One of another tenant could not see its parent."""
     if parent is None:
         return {}

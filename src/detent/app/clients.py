@@ -16,7 +16,7 @@ TURN_S: Final = 0.002  # between two looks whether somebody else has finished op
 
 
 class Clients:
-    """`connecting` gives the store, not yet open; `lifecycles` those declared by now. Threads and loops may share it."""
+    """`connecting` gives the store, not yet open; `lifecycles` those declared by now. Threads may share it."""
 
     def __init__(
         self,

@@ -75,7 +75,8 @@ class Enqueueing(Generic[Given, Returned]):
         named = (ENQUEUE_OPTIONS & kwargs.keys()) - payload.signature.parameters.keys()
         options = {**self._options, **{name: kwargs.pop(name) for name in named}}
         tx = options.pop("tx", None)
-        return Call(self.registration, payload.of_call(args, kwargs), options), tx
+        arguments = payload.of_call(args, kwargs)
+        return Call(self.registration, arguments, options, home=self._app.tenant), tx
 
 
 class JobFunction(Enqueueing[Given, Returned], Generic[Called, Given, Answer, Returned]):

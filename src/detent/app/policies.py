@@ -10,6 +10,7 @@ from detent.app.options import Errors
 from detent.errors import JobError, NotFound, shown
 from detent.lifecycle import Lifecycle, Policy, Retry
 from detent.lifecycle.registry import Registry
+from detent.lifecycle.soundness import check_policy
 from detent.lifecycle.words import ERROR_CLASSES
 
 # Options that a policy has under the same name. One that `Policy` gains, such as a limit, is added here and in
@@ -37,7 +38,11 @@ def policy_of(kind: str, lifecycle: Lifecycle, options: Mapping[str, Any]) -> Po
     errors = options.get("errors")
     if errors:
         settings |= _errors(kind, errors, settings.get("retry", lifecycle.defaults.retry), lifecycle.defaults)
-    return lifecycle.policy(**settings) if settings else None
+    if not settings:
+        return None
+    policy = lifecycle.policy(**settings)
+    check_policy(lifecycle, policy)
+    return policy
 
 
 def _errors(kind: str, errors: Errors, retry: Retry, defaults: Policy) -> dict[str, Any]:

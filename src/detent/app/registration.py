@@ -14,8 +14,9 @@ from detent.app.payload import Payload, Result
 from detent.app.policies import lifecycle_of, policy_of
 from detent.client.verbs import names
 from detent.errors import InvalidArgument, shown
-from detent.kernel.parse import check_name
+from detent.kernel.parse import PRIORITY_MAX, check_name
 from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle.bounds import check_whole
 from detent.lifecycle.registry import Registry
 from detent.runtime.handler import Handler, Isolation
 
@@ -63,7 +64,6 @@ def declared(
     """The registration of a function, or an error that says what is wrong with it."""
     kind: str = own["kind"] if "kind" in own else getattr(function, "__name__", "")
     _check_function(kind, function)
-    check_options(f"job '{kind}'", own, JOB_OPTIONS)
     options = {**defaults, **own, "kind": kind, "compensate": _kind_of(own.get("compensate"))}
     _check_names(options)
     signature = signature_of(function, kind)
@@ -81,12 +81,16 @@ def declared(
         lifecycle=lifecycle,
         policy=policy_of(kind, lifecycle, options),
         queue=options.get("queue", QUEUE),
-        priority=priority_number(options.get("priority", 0)),
+        priority=_priority(options.get("priority", 0)),
         tenant=options.get("tenant"),
         adapters=names("adapters", options.get("adapters")) or (),
         compensate=options["compensate"],
         cron=_cron(payload, options.get("cron")),
     )
+
+
+def check_job_options(options: Mapping[str, Any]) -> None:
+    check_options("@app.job", options, JOB_OPTIONS)
 
 
 def check_defaults(defaults: Mapping[str, Any]) -> None:
@@ -109,6 +113,10 @@ def _check_names(options: Mapping[str, Any]) -> None:
             raise bad(options["kind"], f"{name} is {shown(value)}; give a name")
         if value is not None:
             check_name(name, value)
+
+
+def _priority(given: Any) -> int:
+    return check_whole("priority", priority_number(given), least=-PRIORITY_MAX, most=PRIORITY_MAX)
 
 
 def _kind_of(compensate: Any) -> Any:

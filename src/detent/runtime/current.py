@@ -5,20 +5,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from detent.client import Job
+from detent.kernel.job import Spec
 
-_CURRENT: Final[ContextVar[Job | None]] = ContextVar("detent_current_job", default=None)
+_CURRENT: Final[ContextVar[Spec | None]] = ContextVar("detent_current", default=None)
 
 
-def current_job() -> Job | None:
-    """The job whose handler runs in this task or thread, as it was when the handler began; None outside of one."""
+def current() -> Spec | None:
+    """What the job is whose handler runs in this task or thread; None outside of a handler."""
     return _CURRENT.get()
 
 
 @contextmanager
-def working_on(job: Job) -> Iterator[None]:
+def working_on(spec: Spec) -> Iterator[None]:
     """A handler runs inside this block. Tasks that it starts inherit it; a thread needs a copy of the context."""
-    token = _CURRENT.set(job)
+    token = _CURRENT.set(spec)
     try:
         yield
     finally:

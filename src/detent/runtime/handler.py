@@ -1,4 +1,4 @@
-"""The contract between whoever declares jobs and the worker that runs them: one handler for one kind."""
+"""What runs the jobs of one kind: the contract between whoever declares handlers and the worker."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -9,11 +9,10 @@ Isolation = Literal["async", "thread", "process"]
 
 
 class Handler(Struct, frozen=True, kw_only=True):
-    """What runs a kind. The worker calls `function(**arguments(payload))`, with the context first if it wants one.
+    """The worker calls `function(**arguments(payload))`, with a Context in front if it wants one.
 
-    `arguments` raises `ValidationError` for a payload that the function does not take; `result` makes JSON of what it
-    returned, or raises `PermanentError`. `address`, "module:qualname", is how another process finds the function:
-    process isolation needs it. A handler that `compensates` undoes another kind's work.
+    `arguments` raises `ValidationError` for a payload that does not fit, `result` a `PermanentError` for a value that
+    JSON cannot hold. `address` is how another process finds the function: "module:qualname".
     """
 
     kind: str
