@@ -1,7 +1,7 @@
 """The app: where a program's jobs are declared, and through which they are made."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -98,9 +98,11 @@ class App:
         """The client that the app itself uses, open, with blocking verbs."""
         return SyncClient(run(self._clients.own()))
 
-    async def atransaction(self) -> AbstractAsyncContextManager[Transaction]:
-        """For `tx=`: `async with await app.atransaction() as tx`."""
-        return (await self._clients.own()).transaction()
+    @asynccontextmanager
+    async def atransaction(self) -> AsyncIterator[Transaction]:
+        """As `transaction`, with `async with`."""
+        async with (await self._clients.own()).transaction() as tx:
+            yield tx
 
     def transaction(self) -> AbstractContextManager[Transaction]:
         """For `tx=`: a transaction in the store's own database, in which your tables and new jobs commit together."""

@@ -39,16 +39,14 @@ class Clients:
     async def own(self) -> Client:
         """The app's own tenant's. It knows every lifecycle that was declared before the call."""
         self._notice_fork()
-        client, declared = self._client, self._lifecycles()
-        if client is not None and self._registered == len(declared):
-            return client
+        declared = self._lifecycles()
+        if self._client is not None and self._registered >= len(declared):
+            return self._client
         async with self._turn():
-            store = self._connecting().store if self._client is None else self._client.store
-            self._client = None  # if registering fails the store is closed again
-            client = self._on(store, self._tenant, declared)
-            await client.open()
-            self._client, self._registered = client, len(declared)
-        return client
+            if self._client is None or self._registered < len(declared):
+                self._client = await self._opened(declared)
+                self._registered = len(declared)
+            return self._client
 
     async def of(self, tenant: str) -> Client:
         """Another tenant's, on the same store: it holds nothing, and can do all but enqueue."""
@@ -61,6 +59,13 @@ class Clients:
             client, self._client = self._client, None
             if client is not None:
                 await client.close()
+
+    async def _opened(self, lifecycles: Sequence[Lifecycle]) -> Client:
+        store = self._connecting().store if self._client is None else self._client.store
+        self._client = None  # if registering fails the store is closed again
+        client = self._on(store, self._tenant, lifecycles)
+        await client.open()
+        return client
 
     def _on(self, store: Store, tenant: str, lifecycles: Sequence[Lifecycle] = ()) -> Client:
         return Client(store, tenant=tenant, codec=self._codec, lifecycles=lifecycles)
