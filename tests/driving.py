@@ -7,7 +7,19 @@ from hypothesis import strategies as st
 
 from detent.errors import Refused
 from detent.kernel import Change, Error, Event, Job, Note, decide
-from detent.kernel.command import Cancel, Claim, Command, Complete, Enqueue, Fail, Release, Renew, ReportProgress, Start
+from detent.kernel.command import (
+    Cancel,
+    Claim,
+    Command,
+    Complete,
+    Enqueue,
+    Fail,
+    RegisterArtifact,
+    Release,
+    Renew,
+    ReportProgress,
+    Start,
+)
 from detent.kernel.due import due_command
 from detent.kernel.job import Progress
 from detent.kernel.notes import late_result
@@ -82,6 +94,9 @@ class Life:
     def progress(self, fraction: float) -> Change:
         return self.do(ReportProgress(**self.as_owner(), progress=Progress(fraction)))
 
+    def artifact(self, name: str = "page", pointer: str = "s3://made/page", **said: Any) -> Change:
+        return self.do(RegisterArtifact(**self.as_owner(), name=name, pointer=pointer, **said))
+
     def _write(self, change: Change) -> Job:
         self.events += change.events
         self.notes += change.notes
@@ -101,6 +116,7 @@ ACTS: Final[dict[str, Act]] = {
     "renew": lambda life: Renew(**life.as_owner()),
     "heartbeat": lambda life: Renew(**life.as_owner(), progress=Progress(0.5)),
     "progress": lambda life: ReportProgress(**life.as_owner(), progress=Progress(0.25)),
+    "artifact": lambda life: RegisterArtifact(**life.as_owner(), name="page", pointer="s3://made/page"),
     "complete": lambda life: Complete(**life.as_owner(), result=b"1"),
     "fail": lambda life: Fail(**life.as_owner(), error=Error("TransientError", "no luck")),
     "give up": lambda life: Fail(**life.as_owner(), error=Error("PermanentError", "never")),

@@ -7,11 +7,22 @@ from random import Random
 from typing import Any, Final, Literal
 
 from detent.kernel import Error, Job
-from detent.kernel.command import COMMANDS, Cancel, Command, DeadLetter, Fail, Renew, ReportProgress, Retry, Schedule
+from detent.kernel.command import (
+    COMMANDS,
+    Cancel,
+    Command,
+    DeadLetter,
+    Fail,
+    RegisterArtifact,
+    Renew,
+    ReportProgress,
+    Retry,
+    Schedule,
+)
 from detent.kernel.job import Progress
 from detent.lifecycle import SAME, Lifecycle, Move, Policy, State, move
 from detent.lifecycle import Retry as RetryPolicy
-from detent.lifecycle.words import ROLES, VERBS
+from detent.lifecycle.words import NOTING, ROLES, VERBS
 
 WORKERS: Final = ("w1", "w2", "w3")
 LIMITS: Final = [None, 20.0, 45.0]
@@ -136,7 +147,7 @@ def random_command(rng: Random, lifecycle: Lifecycle, job: Job) -> Command:
     """Anything anybody may say about a job: mostly with the right fence, often by the right one, at times absurd."""
     routes = lifecycle.table.routes[job.state]
     sensible = [verb for verb in routes if verb not in ("cancel", "request_cancel", "time_out", "fail")]
-    anything = [*(verb for verb in VERBS if verb != "enqueue"), "progress"]
+    anything = [*(verb for verb in VERBS if verb != "enqueue"), *NOTING]
     verb = rng.choice(sensible if sensible and rng.random() < 0.7 else anything)
     who: dict[str, Any] = {
         "attempt": rng.choice([job.attempt] * 5 + [None, job.attempt - 1]),
@@ -177,5 +188,7 @@ def _said(rng: Random, verb: str, who: dict[str, Any]) -> Command:
             return Renew(**who, checkpoint=rng.choice([None, b"1"]))
         case "progress":
             return ReportProgress(**who, progress=Progress(0.5))
+        case "artifact":
+            return RegisterArtifact(**who, name=rng.choice(["page", "text"]), pointer=rng.choice(["s3://1", "s3://2"]))
         case _:
             return COMMANDS[verb](**who)

@@ -21,11 +21,11 @@ from detent.errors import (
     ValidationError,
     WaitTimedOut,
 )
-from detent.lifecycle import SAME, Lifecycle, Move, Policy, Retry, State, move
+from detent.lifecycle import SAME, Compensation, Lifecycle, Move, Policy, Retry, State, move
 
 if TYPE_CHECKING:
     from detent.app import App, Cron, JobFunction, JobHandle, await_all, wait_all
-    from detent.client import Client, Codec, Event, Job, Note, SyncClient, connect
+    from detent.client import Artifact, Client, Codec, Event, Job, Note, SyncClient, connect
     from detent.runtime.context import Context
 
 __version__ = "0.1.0"
@@ -33,9 +33,11 @@ __version__ = "0.1.0"
 __all__ = [
     "SAME",
     "App",
+    "Artifact",
     "Cancelled",
     "Client",
     "Codec",
+    "Compensation",
     "Context",
     "Cron",
     "DetentError",
@@ -70,7 +72,7 @@ __all__ = [
     "wait_all",
 ]
 
-_CLIENT = ("Client", "Codec", "Event", "Job", "Note", "SyncClient", "connect")
+_CLIENT = ("Artifact", "Client", "Codec", "Event", "Job", "Note", "SyncClient", "connect")
 _APP = ("App", "Cron", "JobFunction", "JobHandle", "await_all", "wait_all")
 _LATER = {
     **dict.fromkeys(_CLIENT, "detent.client"),

@@ -39,6 +39,8 @@ REFUSALS: Final = {
     "not_due": "its time has not come",
     "job_exists": "a job of this id exists already; choose another id",
     "queue_full": "its queue holds as many waiting jobs as it may; try again later, or raise the limit of the queue",
+    "too_many_artifacts": "it has registered as many artifacts as a job may; list the others in one of them",
+    "compensation_conflict": "its work has to be undone before it is run again, and is undone once",
 }
 
 # Every code of an `InvalidArgument` of a command or a message; those of settings are in lifecycle/bounds.py.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from detent.client import Codec, Job
 from detent.errors import InvalidArgument
-from detent.kernel.parse import NAME_BYTES_MAX
+from detent.lifecycle.bounds import NAME_BYTES_MAX
 from tests.client.arguments import UNLIKELY
 from tests.client.places import Place
 from tests.client.world import World

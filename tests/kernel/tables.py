@@ -251,6 +251,7 @@ CONTENT: Final[dict[str, dict[str, Any]]] = {
     "fail": {"error": Error("PermanentError", "another one")},
     "cancel": {"mode": "hard"},
     "progress": {"progress": Progress(0.5)},
+    "artifact": {"name": "page", "pointer": "s3://made/page"},
 }
 
 

@@ -13,6 +13,7 @@ from detent.kernel import Change, Error, Job, decide, holds
 from detent.kernel.command import COMMANDS, Claim, Command, Complete, Fail, Renew, RequestCancel, Requeue, Stall, Start
 from detent.kernel.event import NOTE_BYTES_MAX
 from detent.kernel.notes import late_result
+from detent.lifecycle.words import NOTING
 from tests.driving import WORKER, Life, Step, live, steps
 from tests.kernel.tables import (
     CONTENT,
@@ -31,12 +32,12 @@ from tests.kernel.tables import (
 
 NOTE_ENCODED_BYTES_MAX = 64 * 1024
 
-# By place: the verbs of its owner. Progress is one of them, though no move.
+# By place: the verbs of its owner. Progress and artifacts are among them, though no moves.
 OWNER_VERBS = [
     (name, state, verb)
     for name, state in LEASED_PLACES
-    for verb in ("start", "renew", "complete", "fail", "release", "stall", "progress")
-    if verb == "progress" or "owner" in TABLES[name].get((state, verb), ((), ()))[1]
+    for verb in ("start", "renew", "complete", "fail", "release", "stall", *NOTING)
+    if verb in NOTING or "owner" in TABLES[name].get((state, verb), ((), ()))[1]
 ]
 owner_verbs = pytest.mark.parametrize(("name", "state", "verb"), OWNER_VERBS)
 leased_places = pytest.mark.parametrize(("name", "state"), LEASED_PLACES)
@@ -63,8 +64,8 @@ def refused_without_effect(life: Life, command: Command) -> str:
 
 
 def is_rev_mandatory(name: str, verb: str) -> bool:
-    """On every mutation of the contract lifecycle; progress is none."""
-    return name == "contract" and verb != "progress"
+    """On every mutation of the contract lifecycle; what leaves a note is none."""
+    return name == "contract" and verb not in NOTING
 
 
 @pytest.mark.requirement("ALL-07", "CON-02")
@@ -170,7 +171,7 @@ def test_owner_changes_nothing_from_the_moment_its_lease_is_over(name: str, stat
 
 @pytest.mark.requirement("ALL-07")
 @pytest.mark.parametrize("name", ["standard", "contract", "document"])
-@pytest.mark.parametrize("verb", ["renew", "complete", "fail", "progress"])
+@pytest.mark.parametrize("verb", ["renew", "complete", "fail", *NOTING])
 def test_restarted_worker_of_the_same_name_cannot_speak_for_an_older_attempt(name: str, verb: str) -> None:
     life = bring_to(name, "RUNNING" if name == "document" else "running")
     claim_again(life)
@@ -512,7 +513,7 @@ def test_result_for_a_job_that_nobody_ever_claimed_leaves_no_note() -> None:
 
 @pytest.mark.requirement("ALL-07", "CON-03")
 @settings(max_examples=60, deadline=None)
-@given(story=steps, verb=st.sampled_from(["start", "renew", "complete", "fail", "release", "stall", "progress"]))
+@given(story=steps, verb=st.sampled_from(["start", "renew", "complete", "fail", "release", "stall", *NOTING]))
 def test_worker_that_lost_its_lease_never_changes_the_job_again(story: list[Step], verb: str) -> None:
     for name in POLICIES:
         life = run_late(name)

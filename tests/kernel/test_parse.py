@@ -44,6 +44,12 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "no rule": ("schedule", {"verdict": "allow"}, "rule", "required"),
     "no error": ("fail", {}, "error", "required"),
     "no progress": ("progress", {}, "progress", "required"),
+    "no name of an artifact": ("artifact", {"pointer": "s3://made"}, "name", "required"),
+    "no pointer to an artifact": ("artifact", {"name": "page"}, "pointer", "required"),
+    "an empty pointer": ("artifact", {"name": "page", "pointer": ""}, "pointer", "where the artifact is kept"),
+    "a pointer without end": ("artifact", {"name": "page", "pointer": "x" * 8_193}, "pointer", "at most 8192"),
+    "less than nothing": ("artifact", {"name": "page", "pointer": "s3://made", "size": -1}, "size", "use 0 to"),
+    "a digest that is no name": ("artifact", {"name": "p", "pointer": "s3://made", "digest": ""}, "digest", "empty"),
     "no new job id": ("rerun", {}, "new_job_id", "required"),
     "no worker to claim for": ("claim", {}, "worker", "pass worker="),
     "an argument of another verb": ("claim", {"worker": "w", "result": b"1"}, "result", "unknown field"),
@@ -355,6 +361,8 @@ PLAUSIBLE: Final[dict[str, st.SearchStrategy[Any]]] = {
     "mode": st.sampled_from(["soft", "hard"]),
     "reason_code": st.sampled_from(REASON_CODES),
     "stage": st.sampled_from(STAGES),
+    "pointer": messages,
+    "size": counts,
 }
 REQUIRED: Final = {
     "enqueue": ("job_id", "kind"),
@@ -362,6 +370,7 @@ REQUIRED: Final = {
     "claim": ("worker",),
     "fail": ("error",),
     "progress": ("progress",),
+    "artifact": ("name", "pointer"),
     "rerun": ("new_job_id",),
 }
 

@@ -27,7 +27,7 @@ from detent.kernel.command import (
 )
 from detent.kernel.job import Progress
 from detent.lifecycle import Policy
-from detent.lifecycle.words import ROLES, Role
+from detent.lifecycle.words import NOTING, ROLES, Role
 from detent.lifecycles import DISPATCH
 from detent.wire.dispatch import PRIORITIES
 from tests.driving import START, WORKER, Life
@@ -342,6 +342,7 @@ IMPLYING: Final[dict[str, tuple[Callable[[Life], Change], str]]] = {
     "complete": (lambda life: life.complete(b"42"), "SUCCEEDED"),
     "fail": (lambda life: life.fail(), "FAILED"),
     "progress": (lambda life: life.progress(0.5), "RUNNING"),
+    "artifact": (lambda life: life.artifact(), "RUNNING"),
 }
 
 
@@ -354,7 +355,7 @@ def test_word_from_a_job_that_was_not_started_implies_its_start(verb: str) -> No
     change = act(life)
 
     verbs = [event.verb for event in change.events]
-    assert verbs == (["start"] if verb == "progress" else ["start", verb])
+    assert verbs == (["start"] if verb in NOTING else ["start", verb])
     assert [event.rev for event in change.events] == [4, 5][: len(verbs)]
     assert (change.events[0].to_state, change.events[0].cause) == ("RUNNING", f"implied by {verb}")
     assert (life.job.state, life.job.started_at) == (state, life.now)

@@ -8,7 +8,7 @@ import pytest
 from detent.errors import REFUSALS, Refused
 from detent.kernel import Receipt, decide
 from detent.kernel.command import COMMANDS, Complete, Requeue
-from detent.lifecycle.words import Role
+from detent.lifecycle.words import NOTING, Role
 from tests.driving import WORKER
 from tests.kernel.tables import CONTENT, OTHER_WORKER, bring_to
 
@@ -89,7 +89,7 @@ SPOILED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.requirement("ALL-06")
 @pytest.mark.parametrize("reason", SPOILED)
-@pytest.mark.parametrize("verb", ["start", "renew", "complete", "fail", "release", "progress", "cancel", "dead_letter"])
+@pytest.mark.parametrize("verb", ["start", "renew", "complete", "fail", "release", "cancel", "dead_letter", *NOTING])
 def test_undeclared_verb_is_illegal_whatever_else_is_wrong_with_it(verb: str, reason: str) -> None:
     life = bring_to("standard", "succeeded")
 

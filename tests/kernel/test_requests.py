@@ -26,6 +26,7 @@ from detent.kernel.command import (
 from detent.kernel.job import Job, Progress
 from detent.kernel.repeating import receipt_of, still_held
 from detent.lifecycle import Policy
+from detent.lifecycle.words import NOTING
 from tests.driving import START, WORKER, Life
 from tests.kernel.tables import (
     CONTENT,
@@ -68,7 +69,7 @@ class Remembering:
 def in_row(name: str, state: str, verb: str) -> tuple[Remembering, Command]:
     """A job in that state, and the row's request for it under an id."""
     life = bring_to(name, state, verb=verb)
-    role = one_who_may(name, state, verb) if verb != "progress" else "owner"
+    role = one_who_may(name, state, verb) if verb not in NOTING else "owner"
     return Remembering(life), asked_by(life.job, verb, role, request_id="r-1")
 
 
@@ -82,7 +83,7 @@ def go_on(life: Life) -> None:
             life.do(Claim(worker=OTHER_WORKER))
 
 
-RETRY_SAFE = [*ROWS, *((name, state, "progress") for name, state in LEASED_PLACES)]
+RETRY_SAFE = [*ROWS, *((name, state, verb) for name, state in LEASED_PLACES for verb in NOTING)]
 every_request = pytest.mark.parametrize(("name", "state", "verb"), RETRY_SAFE)
 
 
@@ -205,6 +206,10 @@ ELSE: dict[str, Any] = {
     "stage": "commit",
     "new_job_id": "job-9",
     "value_digest": "other",
+    "name": "other",
+    "pointer": "other",
+    "size": 9,
+    "digest": "other",
 }
 NO_CONTENT = frozenset({"expected_rev", "trace_id", "request_id"})
 LEAST: dict[str, dict[str, Any]] = CONTENT | {

@@ -387,6 +387,7 @@ ARGUMENTS: Final[dict[str, dict[str, Any]]] = {
     "schedule": {"verdict": "allow", "rule": "r"},
     "fail": {"error": {"type": "TransientError"}},
     "progress": {"progress": {"fraction": 0.5}},
+    "artifact": {"name": "page", "pointer": "s3://made/page"},
     "enqueue": {"job_id": "job-1", "kind": "other"},
     "rerun": {"new_job_id": "job-2"},
 }

@@ -76,6 +76,7 @@ def random_command(rng: Random, job: Job) -> Command:
         "schedule": {"verdict": rng.choice(["allow", "deny", "hold", "throttle"]), "rule": "any"},
         "fail": {"error": Error(rng.choice(["TransientError", "PermanentError"]))},
         "progress": {"progress": Progress(0.5)},
+        "artifact": {"name": "page", "pointer": "s3://made/page"},
     }
     return COMMANDS[verb](**who, attempt=job.attempt, expected_rev=job.rev, **told.get(verb, {}))
 

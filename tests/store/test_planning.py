@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from detent.errors import DetentError, InvalidArgument, NotFound, Refused
-from detent.kernel import Error, Job
+from detent.kernel import Error, Job, Note
 from detent.kernel.command import Cancel, Claim, Complete, Enqueue, Fail, Renew, Rerun, Start
 from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycles import BUILT_IN
@@ -23,6 +23,7 @@ class Shelf:
         self.jobs: dict[tuple[str, str], Job] = {}
         self.receipts: dict[Scope, Kept] = {}
         self.depths_max: dict[tuple[str, str], int] = {}
+        self.notes: list[Note] = []
         self.now = NOW
 
     def job(self, tenant: str, job_id: str) -> Job | None:
@@ -41,6 +42,10 @@ class Shelf:
             return None
         there = [job for job in self.jobs.values() if (job.spec.tenant, job.spec.queue) == (tenant, queue)]
         return self.depths_max[tenant, queue] - sum(job.claim_at is not None for job in there)
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        asked = tenant, job_id, kind
+        return [note for note in self.notes if (note.tenant, note.job_id, note.kind) == asked]
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return BUILT_IN[name]
@@ -70,6 +75,7 @@ class Shelf:
             self.jobs[job.spec.tenant, job.id] = job
             self.jobs |= {(each.job.spec.tenant, each.job.id): each.job for each in change.spawned}
         self.receipts |= {kept.scope: kept for kept in planned.kept}
+        self.notes += planned.notes
         return planned.replies
 
 

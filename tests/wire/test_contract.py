@@ -6,6 +6,7 @@ import pytest
 from detent.errors import InvalidArgument
 from detent.kernel import Error
 from detent.kernel.command import Claim, Complete, Fail, Renew, Requeue, Stall, Start
+from detent.lifecycle.words import NOTING
 from detent.lifecycles import BUILT_IN, CONTRACT
 from detent.wire.contract import EVENT_TYPES, ContractEvent, event_of
 from detent.wire.shape import read
@@ -69,7 +70,7 @@ def test_event_has_the_published_fields_and_reads_back() -> None:
 @pytest.mark.requirement("CON-06")
 def test_vocabulary_is_all_that_the_lifecycle_can_emit() -> None:
     table = CONTRACT.table
-    routes = [route for verbs in table.routes.values() for verb, route in verbs.items() if verb != "progress"]
+    routes = [route for verbs in table.routes.values() for verb, route in verbs.items() if verb not in NOTING]
     legs = [leg for route in (*routes, table.start) for leg in (route.forward, route.recovery) if leg]
 
     assert {leg.event for leg in legs} | {table.heartbeat_event} == set(EVENT_TYPES)

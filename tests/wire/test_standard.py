@@ -12,6 +12,7 @@ from detent.kernel.failure import REASON_CODES, STAGES, ReasonCode, Stage
 from detent.kernel.job import Progress
 from detent.kernel.notes import compensated
 from detent.lifecycle import Lifecycle, Policy, Retry
+from detent.lifecycle.words import NOTING
 from detent.lifecycles import BUILT_IN, STANDARD
 from detent.wire.standard import dead_letter_of, event_of, event_of_note, read_event
 from tests.driving import WORKER, Life, Step, live, steps
@@ -125,7 +126,7 @@ def test_standard_emits_the_published_event_types() -> None:
 
 
 def _event_types(lifecycle: Lifecycle) -> set[str]:
-    routes = [route for verbs in lifecycle.table.routes.values() for verb, route in verbs.items() if verb != "progress"]
+    routes = [route for verbs in lifecycle.table.routes.values() for verb, route in verbs.items() if verb not in NOTING]
     legs = [leg for route in (*routes, lifecycle.table.start) for leg in (route.forward, route.recovery) if leg]
     return {leg.event for leg in legs} | {lifecycle.table.heartbeat_event}
 

@@ -12,6 +12,7 @@ from detent.lifecycle.words import GROUPS, LEASED
 _COUNTERS: Final = ("failures", "crashes", "interruptions")
 _CRASH: Final = "LeaseExpired"  # the error type of a lost lease
 _SYSTEM: Final = frozenset(GROUPS["system"])
+_FAILED: Final = "compensation_failed"
 # What a lost attempt may count as, by the verb that took it. What is not here loses no attempt.
 _COUNTS_AS: Final[dict[str, tuple[str, ...]]] = {
     "fail": ("failures", "crashes"),
@@ -107,7 +108,12 @@ def _should_fail(step: Step) -> bool:
 def _unexplained(step: Step) -> str | None:
     error = _error(step)
     missing = [name for name in ("reason_code", "stage") if error and not error.get(name)]
-    return f"a dead letter without {' and '.join(missing)}" if missing else None
+    if missing:
+        return f"a dead letter without {' and '.join(missing)}"
+    reason = error.get("reason_code", _FAILED)
+    if step.policy.is_compensation and _losses(step.after) > _losses(step.before) and reason != _FAILED:
+        return f"a compensation that is used up is set aside for {reason}, not for {_FAILED}"
+    return None
 
 
 def _is_dead_letter(step: Step) -> bool:
@@ -119,8 +125,13 @@ def _is_dead_letter(step: Step) -> bool:
 
 
 def _is_spent(step: Step) -> bool:
-    """A loss has the budget of its error type, which is not always known; then the smallest will do."""
+    """A loss has the budget of its error type, which is not always known; then the smallest will do.
+
+    A compensation that failed for good has none left.
+    """
     error_type = _error_type(step)
+    if step.policy.is_compensation and not is_retryable(error_type or "", step.policy.error_classes):
+        return True
     retries = _retries(step.policy) if error_type is None else (step.policy.retry.for_error(error_type),)
     return any(_used_up(retry, step.after) for retry in retries)
 

@@ -90,7 +90,10 @@ def _asked_for(ledger: Ledger) -> tuple[set[Key], set[tuple[str, str | None]], C
 
 
 def _is_spawned(ledger: Ledger, tenant: str, job: Job) -> bool:
-    """The system's own rerun of a failed job: its id follows from the job it comes from."""
+    """The system's own rerun of a failed job, or what undoes it: its id follows from the job it comes from."""
     parent_id = job.spec.parent_job_id
     parent = ledger.facts.get((tenant, parent_id)) if parent_id is not None else None
-    return parent is not None and job.id == derived_id(tenant, parent_id, parent.job.rev)
+    if parent is None:
+        return False
+    cause = tenant, parent_id, parent.job.rev
+    return job.id in (derived_id(*cause), derived_id(*cause, "compensation"))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from detent.audit import budget, leases, moves, waiting
+from detent.audit import budget, compensating, leases, moves, waiting
 from detent.audit.invariants import Violation
 from detent.audit.step import Columns, Step, broken_chain, step_of
 from detent.kernel.event import Event
@@ -23,6 +23,7 @@ CHECKS: Final[dict[str, Callable[[Step], str | None]]] = {
     "I18": waiting.in_time,
     "I21": budget.dead_letter,
     "I22": moves.time_order,
+    "I27": compensating.compensated,
 }
 
 

@@ -19,6 +19,8 @@ INVARIANTS: Final[dict[str, str]] = {
     # budget.py
     "I9": "every lost attempt counts once, and failures and crashes stay within their maxima",
     "I21": "a dead letter was set aside on purpose or has used up its budget, and says why and where",
+    # compensating.py
+    "I27": "a job that ran and did not succeed is undone, once, if it says how; no other job is",
     # waiting.py; dwell.py for what only time can show
     "I16": "once asked to stop, a job is never queued again, and it ends within its grace",
     "I17": "time in a state is limited, and somebody looks when it is over",

@@ -8,6 +8,7 @@ from detent.kernel.event import Event
 from detent.kernel.fold import fold_one
 from detent.lifecycle import Lifecycle, Policy, State
 from detent.lifecycle.table import Route
+from detent.lifecycle.words import NOTING
 
 Columns = dict[str, Any]
 
@@ -54,7 +55,7 @@ def _declared(lifecycle: Lifecycle, event: Event) -> Route | None:
     if event.from_state is None:
         return table.start if event.verb == "enqueue" else None
     route = table.routes.get(event.from_state, {}).get(event.verb)
-    # Progress, and a result that brings its start along, can be asked for; neither is a move.
-    if route is None or route.implied is not None or event.verb == "progress":
+    # What leaves a note, and a result that brings its start along, can be asked for; neither is a move.
+    if route is None or route.implied is not None or event.verb in NOTING:
         return None
     return route

@@ -7,8 +7,8 @@ from typing import Any, Final, TypeVar
 from detent.errors import InvalidArgument, shown
 from detent.kernel.digest import derived_id
 from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX
-from detent.kernel.parse import COUNT_MAX, check_name
-from detent.lifecycle.bounds import check_whole
+from detent.kernel.parse import COUNT_MAX
+from detent.lifecycle.bounds import check_name, check_whole
 
 Item = Mapping[str, Any]
 Given = TypeVar("Given")

@@ -9,7 +9,7 @@ from detent.kernel.dead_letter import is_dead_letter
 
 
 def ends_of(job: Job, facts: Facts) -> list[Reason]:
-    return [_end(job, facts), *_used_up(job), *_again(facts)]
+    return [_end(job, facts), *_used_up(job), *_again(facts), *_undone(facts)]
 
 
 def _end(job: Job, facts: Facts) -> Reason:
@@ -57,3 +57,12 @@ def _used_up(job: Job) -> Iterator[Reason]:
 def _again(facts: Facts) -> Iterator[Reason]:
     for other in facts.reruns:
         yield Reason("rerun", f"it was run again, as job {other}")
+
+
+def _undone(facts: Facts) -> Iterator[Reason]:
+    """By the job that did it; else by the one that is to. Another may have had to do it in its place."""
+    meant = (facts.last.payload or {}).get("compensation_job_id")
+    if facts.compensated_by is not None:
+        yield Reason("compensated", f"its work was undone by job {facts.compensated_by}")
+    elif meant is not None:
+        yield Reason("compensating", f"its work is to be undone by job {meant}")

@@ -51,6 +51,8 @@ class Explaining(Reads):
         job = Job(story.job, self._codec)
         at = to_moment(host_clock() if now is None else to_micros("now", now))
         facts = await self._facts(job, [Event(event) for event in story.events], at)
+        undone = [note.payload["by_job_id"] for note in story.notes if note.kind == "compensated"]
+        facts.compensated_by = undone[-1] if undone else None
         reasons = ends_of(job, facts) if job.is_ended else stays_of(job, facts)
         return Explanation(job, at, reasons, ways_of(job, facts.lifecycle), _budget(job), facts.reruns)
 

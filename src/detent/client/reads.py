@@ -7,6 +7,7 @@ from typing import Any, Final, TypedDict, TypeVar, Unpack
 import msgspec
 
 from detent.client.arguments import check_choices, check_text_name
+from detent.client.artifacts import Artifact, artifacts_of
 from detent.client.moments import to_micros
 from detent.client.scope import Scoped
 from detent.client.tree import Tree, again, grown
@@ -82,8 +83,14 @@ class Reads(Scoped):
         return [Event(event) for event in (await self._story(job_id)).events]
 
     async def notes(self, job_id: str) -> list[Note]:
-        """What was said of a job without moving it: late results, amendments, progress."""
+        """What was said of a job without moving it: late results, amendments, compensation, progress,
+        artifacts.
+        """
         return [Note(note) for note in (await self._story(job_id)).notes]
+
+    async def artifacts(self, job_id: str) -> list[Artifact]:
+        """What the handler of a job has made and registered, in that order."""
+        return artifacts_of(await self._story(job_id))
 
     async def tree(self, job_id: str) -> Tree:
         """The whole tree that a job belongs to: from the first of its parents down."""

@@ -37,6 +37,7 @@ class Facts(Struct):
     looked_back_to: datetime | None = None
     waiting: int = 0
     reruns: list[str] = field(default_factory=list)
+    compensated_by: str | None = None
 
 
 def described(error: Error) -> str:

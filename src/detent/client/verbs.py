@@ -151,6 +151,19 @@ class Verbs(Scoped):
         """A note on how far along it is; no move."""
         return await self._do("progress", job_id, who, progress={"fraction": fraction, "message": message})
 
+    async def artifact(
+        self,
+        job_id: str,
+        *,
+        name: str,
+        pointer: str,
+        size: int | None = None,
+        digest: str | None = None,
+        **who: Unpack[Who],
+    ) -> Job:
+        """Register something the handler has made, kept where `pointer` says; no move. `size` is in bytes."""
+        return await self._do("artifact", job_id, who, name=name, pointer=pointer, size=size, digest=digest)
+
     async def submit(self, job_id: str, *, checkpoint: Any = None, **who: Unpack[Who]) -> Job:
         """Hand the job on to where its lifecycle leads next, such as from CREATED to its queue."""
         return await self._do("submit", job_id, who, checkpoint=checkpoint)

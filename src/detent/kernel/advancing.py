@@ -1,11 +1,24 @@
-"""The rules of moves that go forward: submit, schedule, approve, deny, claim, start, renew, complete, and progress."""
+"""The rules of moves that go forward: submit, schedule, approve, deny, claim, start, renew, complete; and of
+what is said without one: progress, artifacts.
+"""
 
 from typing import Any
 
 from detent.kernel import bookkeeping, notes
 from detent.kernel.change import Change
 from detent.kernel.clock import micros
-from detent.kernel.command import Approve, Claim, Command, Complete, Deny, Renew, ReportProgress, Schedule, Submit
+from detent.kernel.command import (
+    Approve,
+    Claim,
+    Command,
+    Complete,
+    Deny,
+    RegisterArtifact,
+    Renew,
+    ReportProgress,
+    Schedule,
+    Submit,
+)
 from detent.kernel.digest import digest
 from detent.kernel.draft import Draft
 from detent.kernel.ending import end_denied, end_success, is_cancelled_instead
@@ -116,6 +129,14 @@ def progress(draft: Draft, command: ReportProgress) -> Change:
         imply_start(draft, draft.route.implied)
     draft.values = {"progress": command.progress}
     note = notes.progress(draft.lifecycle, draft.job, command, draft.now)
+    return draft.done("applied" if draft.events else "noted", notes=(note,))
+
+
+def artifact(draft: Draft, command: RegisterArtifact) -> Change:
+    """Likewise: what a handler makes before it has reported its start shows that it runs."""
+    if draft.route.implied is not None:
+        imply_start(draft, draft.route.implied)
+    note = notes.artifact(draft.lifecycle, draft.job, command, draft.now)
     return draft.done("applied" if draft.events else "noted", notes=(note,))
 
 

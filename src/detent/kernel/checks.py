@@ -8,11 +8,11 @@ from detent.kernel.command import Command
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.table import Route
-from detent.lifecycle.words import ROLES, SYSTEM, WORKING
+from detent.lifecycle.words import NOTING, ROLES, SYSTEM, WORKING
 
 _ROLES: Final = frozenset(ROLES)
-# What needs no revision even where the lifecycle demands one: who claims has not read the job, and progress is no move.
-_NO_REV: Final = frozenset({"claim", "progress"})
+# What needs no revision even where the lifecycle demands one: who claims has not read the job, and a note is no move.
+_NO_REV: Final = frozenset({"claim", *NOTING})
 
 
 def role_of(route: Route, job: Job, command: Command) -> str:

@@ -161,6 +161,15 @@ class ReportProgress(Command, frozen=True, tag="progress"):
     progress: Progress
 
 
+class RegisterArtifact(Command, frozen=True, tag="artifact"):
+    """No move either: a note of something the handler has made, which is kept elsewhere."""
+
+    name: str
+    pointer: str
+    size: int | None = None
+    digest: str | None = None
+
+
 class Rerun(Command, frozen=True):
     """Run an ended job again: as a new job that names the old one and keeps its policy."""
 
@@ -170,9 +179,11 @@ class Rerun(Command, frozen=True):
 
 
 ReportProgress.verb = "progress"
+RegisterArtifact.verb = "artifact"
 
 AnyCommand = (
     Enqueue | Submit | Schedule | Approve | Deny | Claim | Start | Renew | Complete | Fail | Retry | Release | Stall
-    | Requeue | Expire | TimeOut | RequestCancel | Cancel | DeadLetter | ReportProgress | Rerun
+    | Requeue | Expire | TimeOut | RequestCancel | Cancel | DeadLetter | ReportProgress | RegisterArtifact
+    | Rerun
 )  # fmt: skip
 COMMANDS: Final[dict[str, type[Command]]] = {command.verb: command for command in get_args(AnyCommand)}

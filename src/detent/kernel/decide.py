@@ -33,6 +33,7 @@ RULES: Final[dict[str, Callable[[Draft, Any], Change | None]]] = {
     "renew": advancing.renew,
     "complete": advancing.complete,
     "progress": advancing.progress,
+    "artifact": advancing.artifact,
     "fail": losing.fail,
     "retry": losing.retry,
     "release": losing.release,

@@ -5,6 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from detent.kernel import bookkeeping
+from detent.kernel.command import CancelMode
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.draft import Draft
 from detent.kernel.failure import DEFAULT_STAGE, Category, Error, ReasonCode
@@ -71,22 +72,27 @@ def end_cancelled(
     draft: Draft,
     route: Route,
     *,
+    mode: CancelMode = "soft",
     cause: str | None = None,
     columns: dict[str, Any] | None = None,
     values: dict[str, Any] | None = None,
 ) -> None:
-    """A lifecycle without a cancelled state ends a cancelled job as a failure of that category."""
-    leg = route.leg
+    """A lifecycle without a cancelled state ends a cancelled job as a failure of that category.
+
+    Whether it was hard is on the record: what the job had made by then is discarded if it was.
+    """
+    leg, said = route.leg, {"mode": mode}
     # A scheduler's verb may have become this cancel; after a request the system's part is the reconciler's.
     role = draft.role if draft.role in route.roles or draft.role in route.roles_after_cancel else "reconciler"
     if leg.state.outcome == "failure":
         error = Error("Cancelled", cause or draft.command.reason or "cancelled")
         end_failure(
-            draft, "cancel", leg, error, category="cancelled", role=role, cause=cause, columns=columns, values=values
-        )
+            draft, "cancel", leg, error, category="cancelled", role=role, cause=cause, columns=columns, said=said,
+            values=values,
+        )  # fmt: skip
         return
     ended = bookkeeping.end(draft.job, leg.state, draft.now) | (columns or {})
-    draft.move("cancel", leg, ended, role=role, cause=cause, values=values)
+    draft.move("cancel", leg, ended, role=role, cause=cause, payload=said, values=values)
 
 
 def is_cancelled_instead(draft: Draft, verb: str, columns: dict[str, Any], values: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-NoteKind = Literal["late_result", "amendment", "compensated", "progress"]
+NoteKind = Literal["late_result", "amendment", "compensated", "progress", "artifact"]
 EVENT_VERSION: Final = 1
 NOTE_BYTES_MAX: Final = 4_096
 

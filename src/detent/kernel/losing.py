@@ -6,6 +6,8 @@ decided in `lost`, from the error's class, the budget, and what the lifecycle de
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from detent.kernel import bookkeeping
 from detent.kernel.advancing import imply_start, keep_checkpoint
 from detent.kernel.change import Change
@@ -15,7 +17,8 @@ from detent.kernel.draft import Draft
 from detent.kernel.ending import end_failure
 from detent.kernel.failure import Error, bounded, category_of, is_retryable
 from detent.kernel.lost import Loss, lose
-from detent.kernel.rerunning import rerun_failed
+from detent.kernel.rerunning import is_rerun, rerun_failed
+from detent.lifecycle.table import Leg
 from detent.lifecycle.words import SYSTEM, WORKING
 
 
@@ -70,8 +73,21 @@ def _fail_finally(draft: Draft, error: Error, said: dict[str, Any] | None) -> Ch
     job = draft.job
     counted = {"failures": job.failures + 1} if job.is_leased else None
     category = category_of(error.type, job.spec.policy.error_classes) if job.is_leased else "queue"
-    end_failure(draft, "fail", draft.route.leg, error, category=category, columns=counted, said=said)
+    verb, leg = "fail", draft.route.leg
+    if job.spec.policy.is_compensation and not is_rerun(job, error):
+        error = replace(error, reason_code="compensation_failed")
+        verb, leg = _set_aside(draft, error) or (verb, leg)
+    end_failure(draft, verb, leg, error, category=category, columns=counted, said=said)
     return draft.done(spawned=rerun_failed(draft, error))
+
+
+def _set_aside(draft: Draft, error: Error) -> tuple[str, Leg] | None:
+    """A compensation that can do no more goes where one goes that has tried too often: somebody has to look at it."""
+    aside = draft.route_of("dead_letter")
+    if aside is None or draft.role not in aside.roles:
+        return None
+    is_wanted = draft.job.spec.policy.retry.for_error(error.type).used_up == "dead_letter"
+    return ("dead_letter", aside.leg) if is_wanted else None
 
 
 def _what_is_due(draft: Draft) -> Loss | None:

@@ -13,7 +13,7 @@ from detent.kernel.draft import Draft
 from detent.kernel.ending import describe, end_failure, is_cancelled_instead
 from detent.kernel.failure import Category, Error, ReasonCode, category_of
 from detent.kernel.job import Job
-from detent.kernel.rerunning import rerun_failed
+from detent.kernel.rerunning import is_rerun, rerun_failed
 from detent.lifecycle import Retry
 from detent.lifecycle.soundness.answers import waits_for_somebody
 from detent.lifecycle.table import Leg, Route
@@ -102,12 +102,14 @@ def _role_for(draft: Draft, route: Route) -> str | None:
 def _end(draft: Draft, ending: _Ending, loss: Loss, counted: dict[str, Any], *, spawns: bool) -> Change:
     assert loss.error is not None, "soundness: only recovery moves answer an interruption"
     # Why the budget is used up is the kernel's to say, whatever reason the worker had for its own failure.
-    error = replace(loss.error, reason_code=_REASON[loss.kind])
+    goes_on = spawns and is_rerun(draft.job, loss.error)
+    failed = draft.job.spec.policy.is_compensation and not goes_on
+    error = replace(loss.error, reason_code="compensation_failed" if failed else _REASON[loss.kind])
     end_failure(
         draft, ending.verb, ending.leg, error, category=_category(draft, loss), columns=counted, role=ending.role,
         said=loss.said,
     )  # fmt: skip
-    return draft.done(spawned=rerun_failed(draft, error) if spawns else ())
+    return draft.done(spawned=rerun_failed(draft, error) if goes_on else ())
 
 
 def _go_back(

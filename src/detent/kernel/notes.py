@@ -1,9 +1,12 @@
-"""What is said about a job without moving it: late results, amendments, compensation, progress. Bounded in size."""
+"""What is said about a job without moving it: late results, amendments, compensation, progress, artifacts.
+
+Bounded in size.
+"""
 
 from typing import Any
 
 from detent.errors import Refused
-from detent.kernel.command import Command, Complete, Fail, ReportProgress
+from detent.kernel.command import Command, Complete, Fail, RegisterArtifact, ReportProgress
 from detent.kernel.digest import digest, digest_of
 from detent.kernel.draft import actor_of
 from detent.kernel.event import NOTE_BYTES_MAX, Note, NoteKind
@@ -35,10 +38,18 @@ def progress(lifecycle: Lifecycle, job: Job, command: ReportProgress, now: int) 
     return _note(job, command, "progress", _named(lifecycle, "progress"), said, now)
 
 
+def artifact(lifecycle: Lifecycle, job: Job, command: RegisterArtifact, now: int) -> Note:
+    """It belongs to the attempt that made it, whatever becomes of the job later."""
+    said = {"name": command.name, "pointer": command.pointer, "size": command.size, "digest": command.digest}
+    said |= {"attempt": job.attempt, "worker": job.owner}
+    return _note(job, command, "artifact", _named(lifecycle, "artifact"), said, now)
+
+
 def compensated(lifecycle: Lifecycle, job: Job, *, by_job_id: str, now: int) -> Note:
     """On the job whose work was undone, by the job that undid it."""
     kind = _named(lifecycle, "compensated")
-    return Note(job.spec.tenant, job.id, job.rev, "compensated", kind, now, by_job_id, {"by_job_id": by_job_id})
+    said = {"by_job_id": by_job_id}
+    return Note(job.spec.tenant, job.id, job.rev, "compensated", kind, max(now, job.updated_at), by_job_id, said)
 
 
 def is_late(job: Job, command: Command) -> bool:

@@ -14,6 +14,7 @@ from detent.kernel.command import (
     DeadLetter,
     Enqueue,
     Fail,
+    RegisterArtifact,
     Renew,
     ReportProgress,
     Rerun,
@@ -22,11 +23,9 @@ from detent.kernel.command import (
 )
 from detent.kernel.failure import MESSAGE_CHARS_MAX, REASON_CODES, STAGES, Error
 from detent.kernel.job import Progress
-from detent.lifecycle.bounds import check_at_least, check_lease, check_number
+from detent.lifecycle.bounds import NAME_CHARS_MAX, check_at_least, check_lease, check_name, check_number
 from detent.lifecycle.words import ROLES
 
-NAME_CHARS_MAX: Final = 255
-NAME_BYTES_MAX: Final = 640  # four of them and their order fit into one entry of an index, in every store
 LABEL_BYTES_MAX: Final = 4 * NAME_CHARS_MAX  # of what no index has: an exception may be called anything
 REASON_CHARS_MAX: Final = 4_096
 POINTER_CHARS_MAX: Final = 8_192
@@ -42,9 +41,13 @@ ENV_ENTRIES_MAX: Final = 64
 NAMES: Final[tuple[str, ...]] = (
     "job_id", "new_job_id", "kind", "tenant", "queue", "actor", "worker", "request_id", "trace_id", "dedupe_key",
     "correlation_id", "parent_job_id", "workflow_id", "topic", "adapter_id", "rule", "value_digest",
+    "name", "digest",
 )  # fmt: skip
-TEXTS: Final = {"reason": REASON_CHARS_MAX, "context_ptr": POINTER_CHARS_MAX, "result_ptr": POINTER_CHARS_MAX}
-COUNTS: Final[tuple[str, ...]] = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms")
+TEXTS: Final = {
+    "reason": REASON_CHARS_MAX,
+    **dict.fromkeys(("context_ptr", "result_ptr", "pointer"), POINTER_CHARS_MAX),
+}
+COUNTS: Final[tuple[str, ...]] = ("attempt", "expected_rev", "run_at", "step_index", "execution_ms", "size")
 
 
 def parse(verb: str, arguments: dict[str, Any]) -> Command:
@@ -79,23 +82,6 @@ def check_command(command: Command, fields: Iterable[str] | None = None) -> None
     check_own_fields = _OWN_CHECKS.get(type(command))
     if check_own_fields is not None:
         check_own_fields(command)
-
-
-def check_name(field: str, value: str, *, bytes_max: int = NAME_BYTES_MAX) -> None:
-    if 0 < len(value) <= NAME_CHARS_MAX and value.isprintable():
-        if not value.isascii() and not is_short(value, bytes_max):
-            raise InvalidArgument(f"{field} takes {len(value.encode())} bytes in UTF-8; a name has at most {bytes_max}")
-        return
-    if not value:
-        raise InvalidArgument(f"{field} is empty; give it a name")
-    if len(value) > NAME_CHARS_MAX:
-        raise InvalidArgument(f"{field} has {len(value)} characters; a name has at most {NAME_CHARS_MAX}")
-    raise InvalidArgument(f"{field} is {value!r}; a name holds printable characters only")
-
-
-def is_short(name: str, bytes_max: int = NAME_BYTES_MAX) -> bool:
-    """Whether printable text can be a name."""
-    return len(name) <= NAME_CHARS_MAX and (name.isascii() or len(name.encode()) <= bytes_max)
 
 
 def _check_count(field: str, value: int) -> None:
@@ -157,6 +143,11 @@ def _check_delayed(command: Schedule | Rerun) -> None:
     check_at_least("delay_s", command.delay_s, 0)
 
 
+def _check_artifact(command: RegisterArtifact) -> None:
+    if not command.pointer:
+        raise InvalidArgument("pointer is empty; say where the artifact is kept")
+
+
 def _check_telling(command: Renew | ReportProgress) -> None:
     if command.progress is not None:
         _check_progress(command.progress)
@@ -179,6 +170,7 @@ _OWN_CHECKS: Final[dict[type[Command], Callable[[Any], None]]] = {
     Rerun: _check_delayed,
     Renew: _check_telling,
     ReportProgress: _check_telling,
+    RegisterArtifact: _check_artifact,
 }
 
 

@@ -23,18 +23,23 @@ def rerun(lifecycle: Lifecycle, job: Job, command: Rerun, now: int) -> Change:
 
 def rerun_failed(draft: Draft, error: Error) -> tuple[Change, ...]:
     """The change that queues a failed job anew, if its policy wants that and its attempts are not used up."""
-    job, policy = draft.job, draft.job.spec.policy
-    if job.is_cancel_requested:
-        return ()  # whoever asked it to stop does not want it again
-    if not policy.rerun_failed or not is_retryable(error.type, policy.error_classes):
-        return ()
-    retry = policy.retry.for_error(error.type)
-    if job.retries + 1 >= retry.max_attempts:
+    job, retry = draft.job, draft.job.spec.policy.retry.for_error(error.type)
+    if not is_rerun(job, error):
         return ()
     run_at = draft.now + micros(retry.delay_s(job.retries + 1, draft.random))
     new_id = derived_id(job.spec.tenant, job.id, draft.events[-1].rev)
     retries = job.retries + 1  # carried on, so that the chain of jobs ends where one job's attempts would
     return (_again(draft.lifecycle, job, draft.command, draft.now, retries=retries, id=new_id, run_at=run_at),)
+
+
+def is_rerun(job: Job, error: Error) -> bool:
+    """Whether a job that fails with this is run again by itself, where its lifecycle has no way back."""
+    policy = job.spec.policy
+    if job.is_cancel_requested:
+        return False  # whoever asked it to stop does not want it again
+    if not policy.rerun_failed or not is_retryable(error.type, policy.error_classes):
+        return False
+    return job.retries + 1 < policy.retry.for_error(error.type).max_attempts
 
 
 def _again(lifecycle: Lifecycle, job: Job, command: Command, now: int, *, retries: int, **edited: Any) -> Change:

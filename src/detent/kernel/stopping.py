@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from detent.kernel.change import Change
 from detent.kernel.clock import earliest, micros
-from detent.kernel.command import Command, DeadLetter
+from detent.kernel.command import Cancel, Command, DeadLetter
 from detent.kernel.draft import Draft
 from detent.kernel.ending import end_cancelled, end_failure
 from detent.kernel.failure import Error, ReasonCode, bounded, reason_of
@@ -21,8 +21,8 @@ def request_cancel(draft: Draft, command: Command) -> Change:
     return draft.done()
 
 
-def cancel(draft: Draft, command: Command) -> Change:
-    end_cancelled(draft, draft.route)
+def cancel(draft: Draft, command: Cancel) -> Change:
+    end_cancelled(draft, draft.route, mode=command.mode)
     return draft.done()
 
 

@@ -2,7 +2,7 @@
 
 from detent.lifecycle.lifecycle import Lifecycle
 from detent.lifecycle.model import SAME, Move, State, move
-from detent.lifecycle.policy import Policy, Retry
+from detent.lifecycle.policy import Compensation, Policy, Retry
 from detent.lifecycle.toml import from_toml
 
-__all__ = ["SAME", "Lifecycle", "Move", "Policy", "Retry", "State", "from_toml", "move"]
+__all__ = ["SAME", "Compensation", "Lifecycle", "Move", "Policy", "Retry", "State", "from_toml", "move"]

@@ -9,6 +9,8 @@ LEASE_S_MIN: Final = 30.0
 LEASE_S_MAX: Final = 120.0
 HEARTBEAT_S_MIN: Final = 10.0
 HEARTBEAT_S_MAX: Final = 30.0
+NAME_CHARS_MAX: Final = 255
+NAME_BYTES_MAX: Final = 640  # four of them and their order fit into one entry of an index, in every store
 NUMBER_MAX: Final = 1_000_000_000  # in seconds some 31 years: added to any moment it fits every store's column
 
 # Every code of an `InvalidArgument` that a setting can raise, with its meaning.
@@ -62,6 +64,24 @@ def check_whole(name: str, value: object, *, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise InvalidArgument(f"{name} is {shown(value)}; give a whole number from {least} to {most}")
     return value
+
+
+def check_name(field: str, value: str, *, bytes_max: int = NAME_BYTES_MAX) -> None:
+    """What names something: short, printable, and safe in any store, log and bus subject."""
+    if 0 < len(value) <= NAME_CHARS_MAX and value.isprintable():
+        if not value.isascii() and not is_short(value, bytes_max):
+            raise InvalidArgument(f"{field} takes {len(value.encode())} bytes in UTF-8; a name has at most {bytes_max}")
+        return
+    if not value:
+        raise InvalidArgument(f"{field} is empty; give it a name")
+    if len(value) > NAME_CHARS_MAX:
+        raise InvalidArgument(f"{field} has {len(value)} characters; a name has at most {NAME_CHARS_MAX}")
+    raise InvalidArgument(f"{field} is {value!r}; a name holds printable characters only")
+
+
+def is_short(name: str, bytes_max: int = NAME_BYTES_MAX) -> bool:
+    """Whether printable text can be a name."""
+    return len(name) <= NAME_CHARS_MAX and (name.isascii() or len(name.encode()) <= bytes_max)
 
 
 def check_word(name: str, value: str) -> None:

@@ -1,4 +1,4 @@
-"""What a job type may configure: lease, heartbeat, run limit, grace, retry. Checked when it is made."""
+"""What a job type may configure: lease, heartbeat, run limit, grace, retry, compensation. Checked when it is made."""
 
 from functools import cached_property
 from math import log
@@ -15,10 +15,13 @@ from detent.lifecycle.bounds import (
     check_kind,
     check_lease,
     check_more_than_zero,
+    check_name,
+    check_whole,
     check_word,
 )
 from detent.lifecycle.words import KNOWN_TYPES
 
+VERSION_MAX: Final = 2**31 - 1
 UNIT_S: Final = 1e-6  # the smallest time there is; a shorter wait is none and does not grow
 
 
@@ -79,9 +82,35 @@ class Retry(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         return self.max_s if is_grown else self.base_s * self.factor**steps
 
 
+class Compensation(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How to undo the work of a job that ended without success after having run: by a job of this kind.
+
+    Without a queue it waits in the job's own. Its `policy` may be left to its lifecycle's defaults.
+    """
+
+    kind: str
+    queue: str | None = None
+    lifecycle: str = "standard"
+    lifecycle_version: int = 1
+    policy: "Policy | None" = None
+
+    def __post_init__(self) -> None:
+        for field in ("kind", "queue", "lifecycle"):
+            value = getattr(self, field)
+            if value is not None or field != "queue":
+                check_kind(f"compensate.{field}", value, str)
+                check_name(f"compensate.{field}", value)
+        check_whole("compensate.lifecycle_version", self.lifecycle_version, least=1, most=VERSION_MAX)
+        if self.policy is not None:
+            check_kind("compensate.policy", self.policy, Policy)
+            if self.policy.compensate is not None:
+                raise InvalidArgument("compensate.policy has a compensate of its own; a compensation is not undone")
+
+
 # What is no number. A string for a flag would count as True, whatever it says.
+_FLAGS: Final = ("allow_unusual_lease", "rerun_failed", "reclaim", "accept_amendments", "is_compensation")
 _KINDS: Final[tuple[tuple[str, type], ...]] = (
-    *((name, bool) for name in ("allow_unusual_lease", "rerun_failed", "reclaim", "accept_amendments")),
+    *((name, bool) for name in _FLAGS),
     *((name, dict) for name in ("timeouts", "error_classes")),
     ("retry", Retry),
 )
@@ -92,6 +121,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
     `timeout_s` limits the time in an active state, `timeouts` the time in any named state; both override the lifecycle.
     `rerun_failed` matters where a lifecycle has no way back: a failed job is then run again as a new, linked one.
+    `compensate` says how its work is undone. `is_compensation` marks a job that undoes its parent's; it is set on those
+    that come of a `compensate`.
     """
 
     lease_s: float = 60.0
@@ -106,6 +137,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     accept_amendments: bool = False
     aging_s: float = 60.0
     error_classes: dict[str, str] = {}
+    compensate: Compensation | None = None
+    is_compensation: bool = False
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS:
@@ -126,6 +159,10 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
             check_more_than_zero(f"timeouts[{state!r}]", timeout_s)
         check_at_least("grace_s", self.grace_s, 0)
         check_at_least("aging_s", self.aging_s, 0)
+        if self.compensate is not None:
+            check_kind("compensate", self.compensate, Compensation)
+            if self.is_compensation:
+                raise InvalidArgument("is_compensation is set beside compensate; a compensation is not undone")
 
     @cached_property
     def lease_terms(self) -> tuple[int, int]:

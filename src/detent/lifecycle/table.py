@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from detent.lifecycle.model import State
 from detent.lifecycle.soundness import edges
-from detent.lifecycle.words import EVENT_TYPES, LEASED, WORKING
+from detent.lifecycle.words import EVENT_TYPES, LEASED, NOTING, WORKING
 
 if TYPE_CHECKING:
     from detent.lifecycle.lifecycle import Lifecycle
@@ -71,8 +71,8 @@ def compile_table(lifecycle: Lifecycle) -> Table:
         _imply_request_cancel(lifecycle, state, routes[state.name])
     allowed = {name: tuple(verbs) for name, verbs in routes.items()}
     for state in lifecycle.states:
-        _add_progress(lifecycle, state, routes)
-    for state in lifecycle.states:  # once every state has its progress: a held one borrows the running one's
+        _add_noting(lifecycle, state, routes)
+    for state in lifecycle.states:  # once every state has its own: a held one borrows the running one's
         if lifecycle.implies_start and state.phase == "held":
             _imply_start(state, routes)
     enqueue = next(move for move in lifecycle.moves if move.verb == "enqueue")
@@ -123,21 +123,23 @@ def _imply_request_cancel(lifecycle: Lifecycle, state: State, verbs: dict[str, R
         verbs["request_cancel"] = _route("request_cancel", leg, None, cancel.by)
 
 
-def _add_progress(lifecycle: Lifecycle, state: State, routes: dict[str, dict[str, Route]]) -> None:
-    """Progress is an owner's word on a leased job, though no move: it is checked like one and leaves a note."""
-    if state.phase in LEASED:
-        leg = Leg(state, event_name(lifecycle, "progress"))
-        routes[state.name]["progress"] = _route("progress", leg, None, ("owner",))
+def _add_noting(lifecycle: Lifecycle, state: State, routes: dict[str, dict[str, Route]]) -> None:
+    """Progress is an owner's word on a leased job, though no move: it is checked like one and leaves a note. So is an
+    artifact.
+    """
+    for verb in NOTING if state.phase in LEASED else ():
+        leg = Leg(state, event_name(lifecycle, verb))
+        routes[state.name][verb] = _route(verb, leg, None, ("owner",))
 
 
 def _imply_start(state: State, routes: dict[str, dict[str, Route]]) -> None:
-    """A result or progress for a held job brings its start along: two moves in one change."""
+    """A result, progress or an artifact of a held job brings its start along: two moves in one change."""
     start = routes[state.name].get("start")
     if start is None:
         return
-    for verb in ("complete", "fail", "progress"):
+    for verb in ("complete", "fail", *NOTING):
         running = routes[start.leg.state.name].get(verb)
-        if running is not None and (verb == "progress" or verb not in routes[state.name]):
+        if running is not None and (verb in NOTING or verb not in routes[state.name]):
             routes[state.name][verb] = Route(
                 verb, running.forward, running.recovery, running.by, running.roles, running.roles_after_cancel,
                 running.default_role, running.owner_only, implied=start,

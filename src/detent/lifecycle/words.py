@@ -18,6 +18,9 @@ ROLES: Final[tuple[str, ...]] = get_args(Role)
 VERBS: Final[tuple[str, ...]] = get_args(Verb)
 ERROR_CLASSES: Final[tuple[str, ...]] = get_args(ErrorClass)
 
+# What an owner can say of a leased job without moving it: it is asked like a verb and leaves a note.
+NOTING: Final = ("progress", "artifact")
+
 LEASED: Final = frozenset({"held", "active"})
 # The two roles a worker can act in: any worker, or the one that holds the lease.
 WORKING: Final = frozenset({"worker", "owner"})
@@ -34,7 +37,7 @@ GROUPS: Final[dict[str, tuple[Role, ...]]] = {
 SYSTEM: Final = frozenset(GROUPS["system"])
 
 # The event type of a move that does not end the job. `heartbeat` is a renewal that carries something;
-# `progress` and `compensated` name notes.
+# `progress`, `artifact` and `compensated` name notes.
 EVENT_TYPES: Final[dict[str, str]] = {
     "enqueue": "job_queued",
     "submit": "job_submitted",
@@ -57,6 +60,7 @@ EVENT_TYPES: Final[dict[str, str]] = {
     "cancel": "job_cancelled",
     "dead_letter": "job_dead_lettered",
     "progress": "job_progress",
+    "artifact": "job_artifact_registered",
     "compensated": "job_compensated",
 }
 

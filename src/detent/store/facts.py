@@ -2,7 +2,7 @@
 
 from typing import Final, Protocol
 
-from detent.kernel import Change, Job
+from detent.kernel import Change, Job, Note
 from detent.lifecycle import Lifecycle
 from detent.store.query import NUMBER_MAX
 from detent.store.request import Kept, Key, Scope
@@ -25,7 +25,11 @@ class Facts(Protocol):
     def room(self, tenant: str, queue: str) -> int | None:
         """How many more jobs the queue may hold waiting; None: any number."""
 
-    def lifecycle(self, name: str, version: int) -> Lifecycle: ...
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        """The notes of one kind on a job that was asked for, in their order."""
+
+    def lifecycle(self, name: str, version: int) -> Lifecycle:
+        """`NotFound` if the store does not keep it."""
 
 
 def counted_to(depth_max: int) -> int:
@@ -43,6 +47,7 @@ class WorkingCopy:
         self._live: dict[tuple[str, str, str], Job | None] = {}
         self._kept: dict[Scope, Kept] = {}
         self._room: dict[tuple[str, str], int | None] = {}
+        self._notes: list[Note] = []
         self._waiting: dict[tuple[str, str], int] = {}  # how many more wait in a queue than the facts say
 
     def job(self, tenant: str, job_id: str) -> Job | None:
@@ -57,6 +62,11 @@ class WorkingCopy:
 
     def kept(self, scope: Scope) -> Kept | None:
         return self._kept.get(scope) or self._facts.kept(scope)
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        asked = tenant, job_id, kind
+        new = [note for note in self._notes if (note.tenant, note.job_id, note.kind) == asked]
+        return self._facts.noted(*asked) + new
 
     def room(self, tenant: str, queue: str) -> int | None:
         key = tenant, queue
@@ -78,6 +88,8 @@ class WorkingCopy:
             self._waiting[key] = self._waiting.get(key, 0) + (-1 if waited else 1)
         for spawned in change.spawned:
             self.apply(spawned)
+        if change.notes:
+            self._notes += change.notes
         return job
 
     def remember(self, kept: Kept) -> None:

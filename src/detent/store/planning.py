@@ -9,14 +9,17 @@ from msgspec.structs import replace
 from detent import kernel
 from detent.errors import DetentError, InvalidArgument, NotFound, Refused
 from detent.kernel import Change, Job, Note, Receipt
-from detent.kernel.command import Command, Enqueue, Rerun
+from detent.kernel.artifacts import ARTIFACTS_MAX, is_registered
+from detent.kernel.command import Command, Enqueue, RegisterArtifact, Rerun
 from detent.kernel.digest import derived_id, digest_of
 from detent.kernel.due import due_command
 from detent.kernel.notes import late_result
 from detent.kernel.repeating import still_held
 from detent.lifecycle import Lifecycle
+from detent.store import compensating
 from detent.store.facts import Facts, WorkingCopy
 from detent.store.request import ClaimRequest, Kept, Replies, Reply, Request, Scope, scope_of
+from detent.store.spawning import with_free_id
 
 Random = Callable[[], float]
 # Verbs by which callers put jobs into a queue. What comes back to it by itself finds its place, full or not.
@@ -109,6 +112,11 @@ def _settle(
         in_the_way = _in_the_way(answer, lifecycle, command, copy)
         if in_the_way is not None:
             return in_the_way
+    if answer.notes and isinstance(command, RegisterArtifact):
+        room = _artifact(answer, lifecycle, command, copy)
+        if isinstance(room, Refused):
+            return room
+        answer = room
     return _write(answer, scope, copy, planned)
 
 
@@ -141,9 +149,16 @@ def _named(job: Job | None, job_id: str, command: Command) -> Command:
 
 
 def _in_the_way(change: Change, lifecycle: Lifecycle, command: Command, copy: WorkingCopy) -> Refused | Reply | None:
-    """What keeps a job from the queue: that it is full; a rerun also that its id, or its key, is taken."""
+    """What keeps a job from the queue: that it is full; a rerun also that its id, or its key, is taken, or that
+    the work of the job is still to be undone.
+    """
     spec = change.before.spec
+    compensating.check_declared(change, copy)
     if isinstance(command, Rerun):
+        old = copy.job(spec.tenant, spec.parent_job_id or "")
+        detail = None if old is None else compensating.conflict(old, copy)
+        if old is not None and detail is not None:
+            return _refused("compensation_conflict", command, old, lifecycle, detail)
         if copy.job(spec.tenant, spec.id) is not None:
             return _refused("job_exists", command, change.before, lifecycle)
         twin = None if spec.dedupe_key is None else copy.live(spec.tenant, spec.kind, spec.dedupe_key)
@@ -155,16 +170,37 @@ def _in_the_way(change: Change, lifecycle: Lifecycle, command: Command, copy: Wo
     return _refused("queue_full", command, change.before, lifecycle) if room is not None and room <= 0 else None
 
 
-def _refused(code: str, command: Command, job: Job, lifecycle: Lifecycle) -> Refused:
+def _artifact(change: Change, lifecycle: Lifecycle, command: RegisterArtifact, copy: WorkingCopy) -> Change | Refused:
+    """A job has so many artifacts. What is registered already is not registered again."""
+    job = change.job
+    known = copy.noted(job.spec.tenant, job.id, "artifact")
+    if not change.events and is_registered(command, job, known):
+        return replace(change, notes=(), answer="unchanged")
+    if len(known) >= ARTIFACTS_MAX:
+        return _refused("too_many_artifacts", command, job, lifecycle)
+    return change
+
+
+def _refused(code: str, command: Command, job: Job, lifecycle: Lifecycle, detail: str = "") -> Refused:
     """A job that was not made is in no state."""
     state = job.state if job.rev else None
     allowed = () if state is None else lifecycle.table.allowed[state]
-    return Refused(code, job_id=job.id, verb=command.verb, state=state, allowed=allowed, lifecycle=lifecycle.name)
+    return Refused(
+        code,
+        job_id=job.id,
+        verb=command.verb,
+        state=state,
+        allowed=allowed,
+        lifecycle=lifecycle.name,
+        detail=detail,
+    )
 
 
 def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan) -> Reply:
     if change.spawned:
-        change = replace(change, spawned=tuple(_with_free_id(spawned, copy) for spawned in change.spawned))
+        change = replace(change, spawned=tuple(with_free_id(spawned, copy) for spawned in change.spawned))
+    if compensating.is_concerned(change):
+        change = compensating.brought_along(change, copy)
     job = copy.apply(change) if change.answer != "repeat" else change.before
     if change.receipt is not None and scope is not None:
         kept = Kept(scope, change.receipt)
@@ -174,18 +210,6 @@ def _write(change: Change, scope: Scope | None, copy: WorkingCopy, planned: Plan
         planned.changes.append((change, job))
         planned.notes += change.notes
     return Reply(job, change.answer)
-
-
-def _with_free_id(spawned: Change, copy: WorkingCopy) -> Change:
-    """A job that comes of another has an id that follows from it. If somebody has guessed it, the next one will do."""
-    spec = spawned.before.spec
-    job_id = spec.id
-    while copy.job(spec.tenant, job_id) is not None:
-        job_id = derived_id(job_id)
-    if job_id == spec.id:
-        return spawned
-    events = tuple(replace(event, job_id=job_id) for event in spawned.events)
-    return replace(spawned, before=replace(spawned.before, spec=replace(spec, id=job_id)), events=events)
 
 
 def _claim_again(request: ClaimRequest, kept: Kept, copy: WorkingCopy) -> Replies:

@@ -111,7 +111,7 @@ class EventShape(Struct, frozen=True, kw_only=True):
 
 
 class NoteShape(Struct, frozen=True, kw_only=True):
-    """Something said of a job without moving it: a late result, an amendment, a compensation, progress."""
+    """Something said of a job without moving it: a late result, an amendment, a compensation, progress, an artifact."""
 
     job_id: str
     rev: int

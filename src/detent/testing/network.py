@@ -4,7 +4,7 @@ What is written, and how repeats are told apart, is what every store does: it is
 """
 
 from detent.errors import Refused
-from detent.kernel import Change, Job, Receipt
+from detent.kernel import Change, Job, Note, Receipt
 from detent.kernel.command import Claim, Command
 from detent.lifecycle import Lifecycle
 from detent.store.planning import Decide, Plan, plan, plan_claim
@@ -89,6 +89,9 @@ class Register:
 
     def room(self, tenant: str, queue: str) -> int | None:
         return None
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        return []
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return self._lifecycle

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from detent.errors import NotFound
 from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.lifecycle import Lifecycle
@@ -50,8 +51,14 @@ class Shelf:
         waiting = (job for job in self.jobs.values() if job.claim_at is not None)
         return None if depth_max is None else depth_max - sum(_place(job) == (tenant, queue) for job in waiting)
 
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        return [note for note, _ in self.notes[tenant, job_id] if note.kind == kind]
+
     def lifecycle(self, name: str, version: int) -> Lifecycle:
-        return self.lifecycles[name, version]
+        known = self.lifecycles.get((name, version))
+        if known is None:
+            raise NotFound(f"the store keeps no lifecycle '{name} v{version}'; register it first")
+        return known
 
     def write(self, plan: Plan) -> None:
         for change, job in plan.changes:
@@ -114,7 +121,7 @@ class Shelf:
 
     def _note(self, note: Note) -> None:
         notes = self.notes[note.tenant, note.job_id]
-        if sum(other.kind == note.kind for other, _ in notes) < self.keeping.notes_max:
+        if sum(other.kind == note.kind for other, _ in notes) < self.keeping.most(note.kind):
             notes.append((note, self._until(self.keeping.verbose_s) if note.kind in VERBOSE_NOTES else None))
 
     def _until(self, kept_s: float) -> int:

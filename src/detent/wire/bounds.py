@@ -4,7 +4,8 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from detent.kernel.parse import ENV_ENTRIES_MAX, NAME_CHARS_MAX
+from detent.kernel.parse import ENV_ENTRIES_MAX
+from detent.lifecycle.bounds import NAME_CHARS_MAX
 
 MESSAGE_BYTES_MAX: Final = 1_048_576
 POINTER_CHARS_MAX: Final = 8_192

@@ -10,7 +10,8 @@ from msgspec import Meta, field
 from detent.errors import InvalidArgument
 from detent.kernel import Event, Job
 from detent.kernel.command import Enqueue
-from detent.kernel.parse import NAME_CHARS_MAX, PRIORITY_MAX, check_command
+from detent.kernel.parse import PRIORITY_MAX, check_command
+from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.lifecycle.words import WORKING
 from detent.wire.bounds import Count, Env, Name, Pointer, Text, clip
 from detent.wire.shape import Shape

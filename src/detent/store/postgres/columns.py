@@ -55,7 +55,7 @@ EVENT: Final[Columns] = (
 DETAIL: Final[Columns] = (("job", "bigint"), ("rev", "bigint"), ("payload", "text"), ("expires_at", "bigint"))
 NOTE: Final[Columns] = (
     ("job", "bigint"), ("tenant", "text"), ("rev", "bigint"), ("kind", "text"), ("type", "text"), ("at", "bigint"),
-    ("actor", "text"), ("payload", "bytea"), ("version", "bigint"), ("expires_at", "bigint"),
+    ("actor", "text"), ("payload", "bytea"), ("version", "bigint"), ("expires_at", "bigint"), ("kept_max", "bigint"),
 )  # fmt: skip
 RECEIPT: Final[Columns] = (
     ("request_id", "text"), ("tenant", "text"), ("verb", "text"), ("job_id", "text"), ("digest", "text"),

@@ -56,7 +56,7 @@ class _Blind:
 
     def __init__(self, session: Session) -> None:
         self.job, self.live, self.kept = session.job, session.live, session.kept
-        self.lifecycle = session.lifecycle
+        self.lifecycle, self.noted = session.lifecycle, session.noted
 
     def room(self, tenant: str, queue: str) -> int | None:
         return None

@@ -29,7 +29,6 @@ class Round:
         self.details: list[tuple[Key, Row]] = []
         self.notes: list[tuple[Key, Row]] = []
         self.receipts: list[Row] = []
-        self.notes_max = 0
         self._begun: list[tuple[Key, Row, Mapping[str, Any]]] = []
         self._moved: Steps = {}
         self._ended: Steps = {}
@@ -60,7 +59,6 @@ class Round:
         if self._events or self.details or self.notes or self.receipts:
             rows += self._log(session)
         parts = [_part(f"p{place}_", *each, values) for place, each in enumerate(rows)]
-        values["notes_max"] = self.notes_max
         sql = composed(tuple(parts), is_guarded=reckoned is not None)
         ((_, begun, transaction, now),) = yield ask(sql, values)
         session.numbered(zip([key for key, _, _ in self._begun], begun or (), strict=True))

@@ -7,7 +7,8 @@ beforehand, all in one go; whatever else it asks for is read then, and it plans 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from detent.kernel import Event, Job, Receipt
+from detent.errors import NotFound
+from detent.kernel import Event, Job, Note, Receipt
 from detent.kernel.command import Enqueue
 from detent.lifecycle import Lifecycle, Policy
 from detent.store.facts import counted_to
@@ -18,7 +19,7 @@ from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import texts
 from detent.store.postgres.watermarks import Watermarks
 from detent.store.request import Kept, Key, Request, Scope, scope_of
-from detent.store.rows import WIDTH, Row, claimed_of, job_of
+from detent.store.rows import WIDTH, Row, claimed_of, job_of, note_of
 
 DedupeKey = tuple[str, str, str]  # tenant, kind and key
 Name = TypeVar("Name")
@@ -61,6 +62,8 @@ class Session:
         self._live: dict[DedupeKey, Job | None] = {}
         self._kept: dict[Scope, Kept | None] = {}
         self._room: dict[Key, int | None] = {}
+        self._noted: dict[tuple[str, str, str], list[Note]] = {}
+        self._unknown: set[tuple[str, int]] = set()
         self._numbers: dict[Key, int] = {}
 
     # -- facts, as the planning asks for them
@@ -79,9 +82,14 @@ class Session:
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         known = self.definitions.named(name, version)
+        if known is None and (name, version) in self._unknown:
+            raise NotFound(f"the store keeps no lifecycle '{name} v{version}'; register it first")
         if known is None:
             raise Missing("lifecycle", (name, version))
         return known
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        return self._fact("noted", self._noted, (tenant, job_id, kind))
 
     # -- reading them
 
@@ -108,8 +116,11 @@ class Session:
             yield from self._fetch_kept([key])
         elif missing.what == "room":
             yield from self._fetch_room(key)
+        elif missing.what == "noted":
+            yield from self._fetch_noted(key)
         else:
-            yield from self.definitions.number(*key)
+            yield from self.definitions.known()
+            self._unknown |= {key} if self.definitions.named(*key) is None else set()
 
     def lock(self, keys: Iterable[Key]) -> Script[None]:
         """Jobs that are to be moved. One that is not there, has ended or is being moved is looked at once more."""
@@ -186,7 +197,7 @@ class Session:
         self.written.update(jobs)
         for key, job in jobs.items():
             self._jobs[key] = job
-        for facts in (self._live, self._kept, self._room):
+        for facts in (self._live, self._kept, self._room, self._noted):
             facts.clear()
 
     def heard(self, transaction: str, now: int) -> None:
@@ -232,6 +243,12 @@ class Session:
             scope = scopes[place - 1]
             receipt = Receipt(scope.request_id, digest, job_id, rev)
             self._kept[scope] = Kept(scope, receipt, claimed_of(claimed))
+
+    def _fetch_noted(self, key: tuple[str, str, str]) -> Script[None]:
+        """A job that is new in this transaction has no number yet, and no notes."""
+        tenant, job_id, kind = key
+        asked = {"job": self._numbers.get((tenant, job_id), 0), "kind": kind}
+        self._noted[key] = [note_of(row, job_id) for row in (yield ask(SQL["notes_of_kind"], asked))]
 
     def _fetch_room(self, key: Key) -> Script[None]:
         """Counted after the limit was locked, by a statement of its own: so it sees what others have just left."""

@@ -65,7 +65,6 @@ class Batch:
             return
         is_after = not self._rounds or any((note.tenant, note.job_id) in self._begun for note in notes)
         last = self._at(len(self._rounds)) if is_after else self._rounds[-1]
-        last.notes_max = self._keeping.notes_max
         last.notes = [((note.tenant, note.job_id), self._note(note)) for note in notes]
         last.receipts = sorted([self._receipt(each) for each in kept])  # so that two do not wait in a ring
 
@@ -130,7 +129,7 @@ class Batch:
     def _note(self, note: Note) -> Row:
         expires_at = self._until(self._keeping.verbose_s) if note.kind in VERBOSE_NOTES else None
         row = note_row(note, 0, expires_at)
-        return (row[0], *row[2:])
+        return (row[0], *row[2:], self._keeping.most(note.kind))
 
     def _receipt(self, kept: Kept) -> Row:
         receipt, claimed = kept.receipt, None if kept.claimed is None else text(kept.claimed)

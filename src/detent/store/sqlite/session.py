@@ -8,11 +8,11 @@ reads each job once.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from detent.kernel import Job, Receipt
+from detent.kernel import Job, Note, Receipt
 from detent.lifecycle import Lifecycle
 from detent.store.facts import counted_to
 from detent.store.request import Kept, Key, Scope
-from detent.store.rows import Row, claimed_of, encode, job_of
+from detent.store.rows import Row, claimed_of, encode, job_of, note_of
 from detent.store.sqlite.connection import Connection
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.statements import SQL
@@ -100,6 +100,10 @@ class Session:
         ((waiting,),) = self.connection.execute(_DEPTH, (tenant, queue, counted_to(*limit)))
         room: int = limit[0] - waiting
         return room
+
+    def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
+        number = self._numbers.get((tenant, job_id), 0)  # one that is new in this transaction has none
+        return [note_of(row, job_id) for row in self.connection.execute(SQL["notes_of_kind"], (number, kind))]
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return self.definitions.lifecycle_named(self.connection, name, version)

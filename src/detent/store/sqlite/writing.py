@@ -62,7 +62,7 @@ class Batch:
     def note(self, note: Note) -> None:
         expires_at = self._until(self._keeping.verbose_s) if note.kind in VERBOSE_NOTES else None
         number = self._session.number(note.tenant, note.job_id)
-        self._notes.append((*note_row(note, number, expires_at), self._keeping.notes_max))
+        self._notes.append((*note_row(note, number, expires_at), self._keeping.most(note.kind)))
 
     def receipt(self, kept: Kept) -> None:
         receipt, claimed = kept.receipt, None if kept.claimed is None else text(kept.claimed)

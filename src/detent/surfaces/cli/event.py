@@ -7,7 +7,7 @@ import click
 
 from detent.client import Event, SyncClient
 from detent.lifecycle import Lifecycle
-from detent.lifecycle.words import VERBS
+from detent.lifecycle.words import NOTING, VERBS
 from detent.store import Page
 from detent.store.query import LOOK_BACK_MAX, PAGE_MAX
 from detent.surfaces.cli.chatter import remark
@@ -111,5 +111,5 @@ def _types(lifecycle: Lifecycle) -> Iterator[str]:
     routes = [table.start, *(route for verbs in table.routes.values() for route in verbs.values())]
     yield table.heartbeat_event
     for route in routes:
-        if route.verb != "progress":  # which leaves a note, and no event
+        if route.verb not in NOTING:
             yield from (leg.event for leg in (route.forward, route.recovery) if leg is not None)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, get_args, get_type_hints
 
 from detent.audit import Report, Violation
-from detent.client import Client, Codec, Event, Job, Note, connect
+from detent.client import Artifact, Client, Codec, Event, Job, Note, connect
 from detent.client.awaiting import Awaiting
 from detent.client.dead_letters import DeadLetter, DeadLetters, LetterFilters
 from detent.client.explaining import Budget, Explaining, Explanation
@@ -26,7 +26,7 @@ Method = Callable[..., Any]
 _BATCH: Final = "_many"
 _VIEWS: Final = (Job, Event, Note)
 _ANSWERS: Final = (
-    Page, Tree, Explanation, Reason, Way, Budget, DeadLetter, Pruned, Report, Violation, Replay, Difference,
+    Page, Artifact, Tree, Explanation, Reason, Way, Budget, DeadLetter, Pruned, Report, Violation, Replay, Difference,
 )  # fmt: skip
 _KEYWORDS: Final = (Who, JobFilters, EventFilters, LetterFilters)
 # Which class of the client holds what; a method is listed where it is written.

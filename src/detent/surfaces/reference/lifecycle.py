@@ -4,6 +4,7 @@ from detent.lifecycle import SAME, Lifecycle
 from detent.lifecycle.describe import joined_rows
 from detent.lifecycle.diagram import as_mermaid, as_text
 from detent.lifecycle.table import event_name, event_type
+from detent.lifecycle.words import NOTING
 from detent.surfaces.reference.answers import answers
 from detent.surfaces.reference.markdown import code, codes, fence, page, section, table
 from detent.surfaces.reference.settings import settings
@@ -59,7 +60,7 @@ def _events_of_moves(lifecycle: Lifecycle) -> str:
         if target.phase != "ended":
             types[code(row["verb"])] = event_type(lifecycle, row["verb"], target)
     types["`renew` that carries progress or a checkpoint"] = lifecycle.table.heartbeat_event
-    types["`progress`, a note"] = event_name(lifecycle, "progress")
+    types |= {f"{code(verb)}, a note": event_name(lifecycle, verb) for verb in NOTING}
     return table(("move", "event type"), ((what, code(name)) for what, name in types.items()))
 
 

@@ -12,7 +12,7 @@ def _rules(lifecycle: Lifecycle) -> list[str]:
     rules = {
         "Every verb on a known job, claim apart, names the revision it was decided on.": lifecycle.requires_rev,
         "A request for what already is, alike in content, is granted without a trace.": (lifecycle.settles_repeats),
-        "A result or progress for a held job implies its start.": lifecycle.implies_start,
+        "A result, progress or an artifact of a held job implies its start.": lifecycle.implies_start,
         "A parked job is claimable only where its policy sets `reclaim`.": _has_reclaim(lifecycle),
     }
     kept = [f"- {rule}" for rule, holds in rules.items() if holds]

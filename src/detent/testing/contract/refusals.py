@@ -21,6 +21,7 @@ NEEDED: Final[dict[str, dict[str, Any]]] = {
     "schedule": {"verdict": "allow", "rule": "r"},
     "fail": {"error": PERMANENT},
     "progress": {"progress": {"fraction": 0.5}},
+    "artifact": {"name": "page", "pointer": "s3://made/page"},
     "rerun": {"new_job_id": "new"},
 }
 ON_A_JOB: Final = sorted(set(COMMANDS) - {"enqueue", "claim"})

@@ -14,6 +14,7 @@ ON_A_RUNNING_JOB: Final[tuple[Case, ...]] = (
     ("standard", "fail", {"error": PERMANENT}),
     ("standard", "release", {}),
     ("standard", "progress", {"fraction": 0.5}),
+    ("standard", "artifact", {"name": "page", "pointer": "s3://made/page"}),
     ("standard", "cancel", {"mode": "hard"}),
     ("standard", "request_cancel", {"role": "client"}),
     ("standard", "dead_letter", {"reason_code": "parse_error"}),

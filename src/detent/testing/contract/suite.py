@@ -1,7 +1,9 @@
 """The whole contract, put together from its themes."""
 
+from detent.testing.contract.artifacts import Artifacts
 from detent.testing.contract.batches import Batches
 from detent.testing.contract.claims import Claims
+from detent.testing.contract.compensation import Compensations
 from detent.testing.contract.counting import Counting
 from detent.testing.contract.failing import Failing
 from detent.testing.contract.fences import Fences
@@ -35,6 +37,8 @@ class StoreContract(
     Reconciling,
     Counting,
     Failing,
+    Compensations,
+    Artifacts,
     Verdicts,
     Versions,
     Tenants,

@@ -23,7 +23,7 @@ notes as (
     insert into detent_notes (tenant, job, rev, kind, type, at, actor, payload, version, expires_at)
     select tenant, job, rev, kind, type, at, actor, payload, version, expires_at
     from (select k.*, row_number() over (partition by job, kind order by place) as nth from {rows} k) k
-    where (select count(*) from detent_notes n where n.job = k.job and n.kind = k.kind) + nth <= :notes_max::bigint
+    where (select count(*) from detent_notes n where n.job = k.job and n.kind = k.kind) + nth <= k.kept_max
     order by place
 )
 
@@ -229,3 +229,8 @@ select k.job, n.tenant, n.rev, n.kind, n.type, n.at, n.actor, n.payload, n.versi
 from unnest(:jobs::bigint[]) as k (job)
 cross join lateral (select * from detent_notes where job = k.job offset 0) n
 order by k.job, n.seq
+
+-- name: notes_of_kind
+-- What was said of a job in one way.
+select tenant, rev, kind, type, at, actor, payload, version from detent_notes
+where job = :job::bigint and kind = :kind::text order by seq

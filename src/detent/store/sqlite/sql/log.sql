@@ -137,3 +137,7 @@ select coalesce(max(seq), 0) from detent_events
 
 -- name: notes_of
 select tenant, rev, kind, type, at, actor, payload, version from detent_notes where job = ? order by seq
+
+-- name: notes_of_kind
+-- What was said of a job in one way.
+select tenant, rev, kind, type, at, actor, payload, version from detent_notes where job = ? and kind = ? order by seq

@@ -3,6 +3,7 @@
 import click
 
 from detent.surfaces.cli.command import Group
+from detent.surfaces.cli.job.artifacts import artifacts
 from detent.surfaces.cli.job.counting import count
 from detent.surfaces.cli.job.explaining import explain
 from detent.surfaces.cli.job.history import history
@@ -13,7 +14,9 @@ from detent.surfaces.cli.job.steering import approve, cancel, deny, requeue, rer
 from detent.surfaces.cli.job.tree import tree
 from detent.surfaces.cli.job.waiting import wait
 
-COMMANDS = (list_, count, show, explain, history, notes, tree, wait, cancel, rerun, requeue, submit, approve, deny)
+COMMANDS = (
+    list_, count, show, explain, history, notes, artifacts, tree, wait, cancel, rerun, requeue, submit, approve, deny,
+)  # fmt: skip
 
 
 @click.group(cls=Group, commands=COMMANDS)

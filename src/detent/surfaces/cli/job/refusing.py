@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from detent.client import Job, SyncClient
 from detent.client.arguments import derived_name
 from detent.errors import Refused
-from detent.kernel.parse import is_short
+from detent.lifecycle.bounds import is_short
 from detent.surfaces.cli.failure import Failure, failure_of
 from detent.surfaces.cli.suggesting import suggested
 

@@ -1,7 +1,8 @@
 """`detent job show`: one job as it is now, all that is known of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Final
 
 import click
@@ -9,7 +10,7 @@ import msgspec
 from rich.table import Table
 from rich.text import Text
 
-from detent.client import Job
+from detent.client import Artifact, Job
 from detent.client.reasons import described
 from detent.client.scope import DEFAULT_TENANT
 from detent.surfaces.cli.command import Command
@@ -25,6 +26,7 @@ from detent.surfaces.shapes import VALUES, JobShape, job_shape
 
 Line = tuple[str, str | Text]
 VALUE_CHARS_MAX: Final = 500
+ARTIFACTS_SHOWN_MAX: Final = 20
 
 
 @click.command(cls=Command, example="detent job show 42", shape=JobShape)
@@ -35,16 +37,24 @@ def show(url: str | None, tenant: str, as_json: bool, job_id: str) -> None:
     """Show a job as it is now: its state, its owner, its times, what went in and what came out."""
     with opened_for(job_id, url, tenant) as client:
         job = client.get(job_id)
+        made = [] if as_json else client.artifacts(job_id)
     if as_json:
         write_json(job_shape(job))
         return
-    write_facts(facts_of(job, datetime.now(UTC)))
+    write_facts(chain(facts_of(job, datetime.now(UTC)), _artifacts(made)))
     say()
     say_command("Its story:", suggested("job history", job.id))
     say_command("Why it is there:", suggested("job explain", job.id))
 
 
-def write_facts(facts: Iterator[Line]) -> None:
+def _artifacts(made: list[Artifact]) -> Iterator[Line]:
+    for each in made[:ARTIFACTS_SHOWN_MAX]:
+        yield "artifact", f"{each.name}, {each.status}, at {_cut(each.pointer)}"
+    if len(made) > ARTIFACTS_SHOWN_MAX:
+        yield "", f"… and {len(made) - ARTIFACTS_SHOWN_MAX} more; detent job artifacts has all"
+
+
+def write_facts(facts: Iterable[Line]) -> None:
     """Names on the left, what is known on the right; what is not known is left out."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold")

@@ -106,6 +106,8 @@ def _addition(event: Event) -> str:
     if event.verb in ("retry", "expire", "time_out", "release") and changes.get("due_at"):
         due = to_moment(changes["due_at"])
         return f"; due again {'at once' if due <= event.at else f'at {clock(due)}'}"
+    if said.get("compensation_job_id"):
+        return f"; to be undone by job {said['compensation_job_id']}"
     if event.verb == "request_cancel" and changes.get("cancel_by"):
         return f", until {clock(to_moment(changes['cancel_by']))}"
     return f" after {span(said['execution_ms'] / 1_000)}" if said.get("execution_ms") is not None else ""
@@ -130,6 +132,8 @@ def _said(note: Note) -> Entry:
         case "amendment":
             what = f"'{said['verb']}' from {note.actor}{_of_attempt(said)} came late, and is kept beside the result"
             return Entry(note.at, note.rev, None, what, _kept(said).removeprefix("; "))
+        case "artifact":
+            return Entry(note.at, note.rev, None, f"made '{said['name']}', says {note.actor}", _cut(said["pointer"]))
         case _:
             return Entry(note.at, note.rev, None, f"undone by job {note.actor}")
 
