@@ -14,9 +14,9 @@ from detent.app.payload import Payload, Result
 from detent.app.policies import lifecycle_of, policy_of
 from detent.client.verbs import names
 from detent.errors import InvalidArgument, shown
-from detent.kernel.parse import PRIORITY_MAX, check_name
+from detent.kernel.parse import PRIORITY_MAX
 from detent.lifecycle import Lifecycle, Policy
-from detent.lifecycle.bounds import check_whole
+from detent.lifecycle.bounds import check_name, check_whole
 from detent.lifecycle.registry import Registry
 from detent.runtime.handler import Handler, Isolation
 

@@ -54,6 +54,11 @@ class Scoped:
         self._own = tuple(lifecycles)
         self._registry = Registry()
 
+    @property
+    def codec(self) -> Codec:
+        """How this client's values are kept."""
+        return self._codec
+
     async def open(self) -> None:
         """Open the store and make it ready; `async with connect(…)` does it."""
         await self.store.open()

@@ -1,1 +1,13 @@
-"""The worker: it runs handlers as the record says. It knows handlers, and not the app that declared them."""
+"""The worker: it runs handlers exactly as the record says. It knows handlers and a client, and no `App`.
+
+`worker.py` reads like a table of contents; every duty has a file of its own beside it.
+"""
+
+from detent.runtime.context import Context
+from detent.runtime.handler import Handler, Isolation
+from detent.runtime.observing import Observer
+from detent.runtime.settings import Settings
+from detent.runtime.tally import Tally
+from detent.runtime.worker import Worker
+
+__all__ = ["Context", "Handler", "Isolation", "Observer", "Settings", "Tally", "Worker"]

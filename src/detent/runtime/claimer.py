@@ -1,0 +1,112 @@
+"""Taking work: as much as there is room for now, claimed and started in one move, so that the record never lies.
+
+Nothing is claimed ahead of capacity. A job that waits in a worker's hands is late for everybody else, uses up a limit
+it shares with others, and in some lifecycles times out; and fetching it early saves nothing, as a start of its own
+takes as long as a claim that starts.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Final
+
+from detent import kernel
+from detent.client import Client
+from detent.errors import DetentError
+from detent.kernel.command import Claim
+from detent.runtime.backing_off import Backoff
+from detent.runtime.committer import BATCH_MAX
+from detent.runtime.lane import Lane
+from detent.runtime.observing import Observer
+from detent.runtime.settings import Settings
+from detent.store import ClaimRequest, Reply
+
+EMPTY_MIN: Final = 4  # claims in a row that found nothing, before the next one waits a little
+PAUSE_S: Final = 0.001
+PAUSE_MAX_S: Final = 0.05
+
+Taken = Callable[[Lane, list[kernel.Job], float], Awaitable[None]]
+
+
+class Claimer:
+    """One lane's. `taken` is given what was claimed, and when that was asked."""
+
+    def __init__(
+        self,
+        client: Client,
+        lane: Lane,
+        kinds: tuple[str, ...],
+        *,
+        worker: str,
+        settings: Settings,
+        observer: Observer,
+        taken: Taken,
+        may_claim: Callable[[], bool],
+    ) -> None:
+        self._client = client
+        self._lane = lane
+        self._observer = observer
+        self._taken = taken
+        self._may_claim = may_claim
+        self._poll_s = settings.poll_s
+        self._command = Claim(worker=worker, start=True)
+        self._queues, self._kinds, self._adapters = settings.queues, kinds, settings.adapters
+        self._freed = asyncio.Event()
+        self._empty = 0
+        self._claiming: asyncio.Task[int] | None = None
+        self._is_stopped = False
+
+    def freed(self) -> None:
+        """There may be room again."""
+        self._freed.set()
+
+    async def run(self) -> None:
+        """Until it is stopped."""
+        patience = Backoff()
+        while not self._is_stopped:
+            try:
+                await self._round()
+                patience.succeeded()
+            except DetentError as error:
+                self._observer.troubled("claim", error)
+                await patience.wait()
+
+    async def stopped(self) -> None:
+        """No more claims. One that is under way is waited for: what it takes would lie in nobody's hands."""
+        self._is_stopped = True
+        self._freed.set()
+        if self._claiming is not None:
+            await asyncio.wait([self._claiming])
+
+    async def _round(self) -> None:
+        while not self._is_stopped and (self._lane.room <= 0 or not self._may_claim()):
+            self._freed.clear()
+            await self._freed.wait()
+        # Before the claim, so that nothing comes between the two unnoticed.
+        cursor = await self._client.store.wait(None, 0) if self._empty else None
+        limit = min(self._lane.room, BATCH_MAX)
+        if self._is_stopped or limit <= 0:
+            return
+        self._claiming = asyncio.create_task(self._claim(limit))
+        count = await asyncio.shield(self._claiming)
+        self._empty = 0 if count else self._empty + 1
+        if not count and cursor is not None:
+            await self._client.store.wait(cursor, self._poll_s)
+            await asyncio.sleep(self._pause_s())
+
+    async def _claim(self, limit: int) -> int:
+        request = ClaimRequest(
+            self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit
+        )  # fmt: skip
+        sent_s = monotonic()
+        replies = await self._client.store.claim(request)
+        jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
+        if jobs:
+            self._observer.claimed(len(jobs))
+            await self._taken(self._lane, jobs, sent_s)
+        return len(jobs)
+
+    def _pause_s(self) -> float:
+        """A log that grows by others' doing wakes it for nothing: then it looks less and less often."""
+        beyond = self._empty - EMPTY_MIN
+        return 0.0 if beyond <= 0 else min(PAUSE_S * 2 ** min(beyond, 10), PAUSE_MAX_S)

@@ -1,0 +1,67 @@
+"""Who wants to know what a worker does: for a status line, logs, metrics. Nothing depends on an observer."""
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from detent.runtime.faults import Fault
+    from detent.runtime.run import Run
+
+log: Final = logging.getLogger("detent.worker")
+
+
+class Observer:
+    """Override what matters. Calls come from several threads, must be quick, and must not raise."""
+
+    def claimed(self, count: int) -> None:
+        """So many jobs were claimed and started."""
+
+    def ended(self, run: "Run", came_to: str) -> None:
+        """An attempt is settled: success, failure, cancelled, retried, released or lost."""
+
+    def failed(self, run: "Run", fault: "Fault") -> None:
+        """A handler raised."""
+
+    def renewed(self, count: int) -> None:
+        """So many leases were extended."""
+
+    def stopping(self, run: "Run", reason: str) -> None:
+        """A handler was told to stop: leaving, cancel, overtime, lost or cancelled."""
+
+    def late(self, run: "Run", code: str) -> None:
+        """What was said of a job was refused: it is no longer this worker's."""
+
+    def stalled(self, handlers: str, for_s: float, stack: str) -> None:
+        """The event loop, or the whole process, stood still; these handlers had it."""
+
+    def reconciled(self, count: int) -> None:
+        """Time demanded something of so many jobs, and it was done."""
+
+    def pruned(self, count: int) -> None:
+        """So many jobs were old enough to be removed."""
+
+    def troubled(self, duty: str, error: BaseException) -> None:
+        """A duty could not be done; it is tried again."""
+
+
+class Logging(Observer):
+    """To Python's log, under "detent.worker": the default."""
+
+    def failed(self, run: "Run", fault: "Fault") -> None:
+        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, fault.trace)
+
+    def stopping(self, run: "Run", reason: str) -> None:
+        log.warning("%s is to stop: %s", _named(run), reason)
+
+    def late(self, run: "Run", code: str) -> None:
+        log.warning("%s came too late (%s); the store keeps what it said as a note", _named(run), code)
+
+    def stalled(self, handlers: str, for_s: float, stack: str) -> None:
+        log.error("stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack)
+
+    def troubled(self, duty: str, error: BaseException) -> None:
+        log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
+
+
+def _named(run: "Run") -> str:
+    return f"{run.handler.kind} job {run.job.spec.id} attempt {run.attempt}"
