@@ -2,20 +2,32 @@
 
 import asyncio
 import inspect
-from typing import Any
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from detent import App, Job
-from detent.runtime.current import working_on
+from detent.runtime.current import begin
 from detent.runtime.handler import Handler
 
 WORKER = "w1"
+Result = TypeVar("Result")
+
+
+def in_handler(job: Job, what: Callable[[], Result]) -> Result:
+    """What comes of it where a handler of the job runs."""
+
+    def begun() -> Result:
+        begin(job.record.spec)
+        return what()
+
+    return copy_context().run(begun)
 
 
 def run(handler: Handler, job: Job) -> Any:
     """What the function returns, called as a worker calls it."""
-    with working_on(job.record.spec):
-        returned = handler.function(**handler.arguments(job.payload))
-        return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
+    returned = in_handler(job, lambda: handler.function(**handler.arguments(job.payload)))
+    return asyncio.run(returned) if inspect.iscoroutine(returned) else returned
 
 
 def work_off(app: App) -> list[Job]:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -58,7 +59,7 @@ class App:
         self.tenant = tenant
         self.resolver = resolver
         self.policy = policy
-        self._settings = {"codec": codec or Codec(), "create": create, **settings}
+        self._settings = {"codec": codec, "create": create, **settings}
         self._defaults = defaults or Settings()
         check_defaults(self._defaults)
         for each in lifecycles:
@@ -68,7 +69,7 @@ class App:
         if url is not None:
             self.connect()  # opens nothing, and tells of a wrong address where it is written
         self._known = Registry(*BUILT_IN.values(), *lifecycles)
-        self._clients = Clients(self.connect, self._declared, tenant=tenant, codec=self._settings["codec"])
+        self._clients = Clients(self.connect, self._declared, tenant=tenant, codec=codec or Codec())
 
     @property
     def job(self) -> Declare:
@@ -86,9 +87,13 @@ class App:
             return list(self._jobs.values())
         return [each for each in self._jobs.values() if each.queue in queues]
 
-    def connect(self, *, tenant: str | None = None) -> Connecting:
+    def connect(self) -> Connecting:
         """A client of its own of the same store, as `detent.connect` gives it."""
-        return connect(self.url, tenant=tenant or self.tenant, lifecycles=self._lifecycles, **self._settings)
+        return self.connector()()
+
+    def connector(self) -> Callable[[], Connecting]:
+        """What makes such clients, for a worker. It can be sent to another process, unless its codec cannot."""
+        return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **self._settings)
 
     async def aclient(self) -> Client:
         """The client that the app itself uses, open."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from detent.app.hints import bad
 from detent.app.options import Errors
 from detent.errors import JobError, NotFound, shown
-from detent.lifecycle import Lifecycle, Policy, Retry
+from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
 from detent.lifecycle.registry import Registry
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycle.words import ERROR_CLASSES
@@ -32,9 +32,13 @@ def lifecycle_of(kind: str, given: str | Lifecycle, known: Registry) -> Lifecycl
         raise bad(kind, f"{missing}; give App(lifecycles=[…]) your own") from missing
 
 
-def policy_of(kind: str, lifecycle: Lifecycle, options: Mapping[str, Any]) -> Policy | None:
+def policy_of(
+    kind: str, lifecycle: Lifecycle, options: Mapping[str, Any], compensation: Compensation | None
+) -> Policy | None:
     """None: just the lifecycle's defaults."""
     settings = {name: options[name] for name in OF_POLICY if name in options}
+    if compensation is not None:
+        settings["compensate"] = compensation
     errors = options.get("errors")
     if errors:
         settings |= _errors(kind, errors, settings.get("retry", lifecycle.defaults.retry), lifecycle.defaults)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from detent.app.compensating import compensation_of
 from detent.app.cron import Cron
 from detent.app.dedupe import KeyOf, key_of
 from detent.app.hints import bad, signature_of
@@ -21,7 +22,7 @@ from detent.lifecycle.registry import Registry
 from detent.runtime.handler import Handler, Isolation
 
 QUEUE: Final = "default"
-_NAMES: Final = ("kind", "queue", "tenant", "compensate")
+_NAMES: Final = ("kind", "queue", "tenant")
 
 
 class Registration(Struct, frozen=True, kw_only=True):
@@ -64,11 +65,12 @@ def declared(
     """The registration of a function, or an error that says what is wrong with it."""
     kind: str = own["kind"] if "kind" in own else getattr(function, "__name__", "")
     _check_function(kind, function)
-    options = {**defaults, **own, "kind": kind, "compensate": _kind_of(own.get("compensate"))}
+    options = {**defaults, **own, "kind": kind}
     _check_names(options)
     signature = signature_of(function, kind)
     payload = Payload(kind, signature)
     lifecycle = lifecycle_of(kind, options.get("lifecycle", "standard"), known)
+    compensation = compensation_of(kind, payload, options.get("compensate"))
     return Registration(
         kind=kind,
         function=function,
@@ -79,12 +81,12 @@ def declared(
         result=Result(kind, signature.returns),
         key_of=key_of(kind, options.get("dedupe"), payload.signature.parameters),
         lifecycle=lifecycle,
-        policy=policy_of(kind, lifecycle, options),
+        policy=policy_of(kind, lifecycle, options, compensation),
         queue=options.get("queue", QUEUE),
         priority=_priority(options.get("priority", 0)),
         tenant=options.get("tenant"),
         adapters=names("adapters", options.get("adapters")) or (),
-        compensate=options["compensate"],
+        compensate=None if compensation is None else compensation.kind,
         cron=_cron(payload, options.get("cron")),
     )
 
@@ -117,10 +119,6 @@ def _check_names(options: Mapping[str, Any]) -> None:
 
 def _priority(given: Any) -> int:
     return check_whole("priority", priority_number(given), least=-PRIORITY_MAX, most=PRIORITY_MAX)
-
-
-def _kind_of(compensate: Any) -> Any:
-    return compensate if compensate is None or isinstance(compensate, str) else getattr(compensate, "kind", compensate)
 
 
 def _isolation(kind: str, function: Callable[..., Any], asked: Any) -> Isolation:

@@ -1,7 +1,5 @@
-"""Which job is being worked on here: the worker says it around each handler, and whoever enqueues inside reads it."""
+"""Which job is being worked on here: the worker says it before each handler, and whoever enqueues inside reads it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
@@ -15,11 +13,6 @@ def current() -> Spec | None:
     return _CURRENT.get()
 
 
-@contextmanager
-def working_on(spec: Spec) -> Iterator[None]:
-    """A handler runs inside this block. Tasks that it starts inherit it; a thread needs a copy of the context."""
-    token = _CURRENT.set(spec)
-    try:
-        yield
-    finally:
-        _CURRENT.reset(token)
+def begin(spec: Spec) -> None:
+    """From here on, in this context: handlers run in a copy of their own, which ends with them."""
+    _CURRENT.set(spec)
