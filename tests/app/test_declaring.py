@@ -6,8 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from detent import App, Context, Cron, DetentError, InvalidArgument, Lifecycle, PermanentError, Retry, TransientError
-from detent.app import JobOptions
+from detent import (
+    App,
+    Compensation,
+    Context,
+    Cron,
+    DetentError,
+    InvalidArgument,
+    Lifecycle,
+    PermanentError,
+    Retry,
+    TransientError,
+)
+from detent.app import EnqueueOptions, JobOptions
 from detent.lifecycle import from_toml
 from detent.runtime.handler import Handler
 from tests.app import typed_calls
@@ -15,7 +26,8 @@ from tests.app import typed_calls
 if TYPE_CHECKING:
     from tests.nowhere import Elsewhere  # type: ignore[import-not-found]
 
-ARTICLE = from_toml((Path(__file__).parents[2] / "docs/examples/article.toml").read_text(encoding="utf-8"))
+ROOT = Path(__file__).parents[2]
+ARTICLE = from_toml((ROOT / "docs/examples/article.toml").read_text(encoding="utf-8"))
 
 
 def scan(path: str) -> None: ...
@@ -92,6 +104,43 @@ def test_handlers_can_be_asked_for_by_queue() -> None:
 
     assert [each.kind for each in app.handlers()] == ["scan", "fetch"]
     assert [each.kind for each in app.handlers(["b", "c"])] == ["fetch"]
+
+
+@pytest.mark.requirement("STD-19")
+def test_compensation_is_on_the_record_with_all_that_its_job_needs() -> None:
+    app = App()
+
+    @app.job(queue="money", lifecycle="document", timeout_s=9)
+    def refund(order: str, note: str = "") -> None: ...
+
+    @app.job(compensate=refund)
+    def charge(order: str) -> None: ...
+
+    @app.job(compensate="elsewhere")
+    def book(order: str) -> None: ...
+
+    declared, by_kind = (each.policy and each.policy.compensate for each in app.registrations()[1:])
+
+    assert declared == Compensation(
+        kind="refund", queue="money", lifecycle="document", policy=app.registrations()[0].policy
+    )
+    assert by_kind == Compensation(kind="elsewhere")
+
+
+@pytest.mark.requirement("STD-19")
+def test_compensation_that_could_not_be_given_the_payload_is_refused() -> None:
+    app = App()
+
+    @app.job
+    def refund(order: str, amount: int) -> None: ...
+
+    def other(order: str, amount: int, currency: str) -> None: ...
+    def fewer(order: str, amount: int = 5) -> None: ...
+
+    with pytest.raises(InvalidArgument, match="has no parameter 'currency'"):
+        app.job(compensate=refund)(other)
+    with pytest.raises(InvalidArgument, match="needs 'amount', which may be missing there"):
+        app.job(compensate=refund)(fewer)
 
 
 @pytest.mark.requirement("STD-19")
@@ -350,6 +399,14 @@ def test_every_option_of_a_job_is_one_of_its_registration_or_its_policy() -> Non
     assert {*JobOptions.__annotations__} == {*OF_POLICY, *elsewhere} | (
         {*Registration.__struct_fields__} & {*JobOptions.__annotations__}
     )
+
+
+def test_every_option_is_on_the_page_about_declaring_jobs() -> None:
+    page = (ROOT / "docs/how-to/declare-jobs.md").read_text(encoding="utf-8")
+
+    assert [
+        name for name in (*JobOptions.__annotations__, *EnqueueOptions.__annotations__) if f"`{name}`" not in page
+    ] == []
 
 
 def test_lifecycles_known_to_an_app_are_its_own() -> None:

@@ -14,11 +14,11 @@ from detent.kernel.change import Answer
 from detent.lifecycle.bounds import check_at_least
 from detent.store.waiting import now_s
 
-Returned = TypeVar("Returned")
+Returned_co = TypeVar("Returned_co", covariant=True)
 ANYTHING: Final = Result("", Any)
 
 
-class JobHandle(Generic[Returned]):
+class JobHandle(Generic[Returned_co]):
     """It knows the job's id, and asks the store for everything else, each time.
 
     `answer` is how the enqueue was answered: "applied"; "duplicate", if the dedupe key has a live job, which this is;
@@ -46,7 +46,7 @@ class JobHandle(Generic[Returned]):
         """The job once it has ended, however it did. After `timeout_s`: `WaitTimedOut`, which is a TimeoutError too."""
         return await (await self._clients.of(self.tenant)).wait(self.id, timeout_s=timeout_s)
 
-    async def aresult(self, timeout_s: float | None = None) -> Returned:
+    async def aresult(self, timeout_s: float | None = None) -> Returned_co:
         """What the job returned, in the type that its function declares. It waits for the end, as `wait` does.
 
         A job that ended otherwise raises `JobFailed`, which has its error.
@@ -54,7 +54,7 @@ class JobHandle(Generic[Returned]):
         job = await self.await_end(timeout_s)
         if job.outcome != "success":
             raise _failed(job)
-        returned: Returned = self._result.from_json(job.result)
+        returned: Returned_co = self._result.from_json(job.result)
         return returned
 
     async def acancel(self, mode: str = "soft", *, reason: str | None = None, actor: str | None = None) -> Job:
