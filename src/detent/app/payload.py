@@ -78,6 +78,8 @@ class Result:
         self._value = _value(kind, "return", hint)
 
     def to_json(self, returned: Any) -> Any:
+        if returned is None:
+            return None
         try:
             return self._value.dumped(returned, "the result")
         except (InvalidArgument, *UNWRITABLE) as wrong:
