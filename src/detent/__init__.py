@@ -3,45 +3,86 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from detent.errors import DetentError, InvalidArgument, LifecycleError, NotFound, Refused, StoreError, WaitTimedOut
+from detent.errors import (
+    Cancelled,
+    DetentError,
+    InvalidArgument,
+    JobError,
+    JobFailed,
+    LeaseConflictError,
+    LeaseLost,
+    LifecycleError,
+    NotFound,
+    PermanentError,
+    Refused,
+    Stopped,
+    StoreError,
+    TransientError,
+    ValidationError,
+    WaitTimedOut,
+)
 from detent.lifecycle import SAME, Compensation, Lifecycle, Move, Policy, Retry, State, move
 
 if TYPE_CHECKING:
+    from detent.app import App, Cron, JobFunction, JobHandle, await_all, wait_all
     from detent.client import Artifact, Client, Codec, Event, Job, Note, SyncClient, connect
+    from detent.runtime.context import Context
 
 __version__ = "0.1.0"
 
 __all__ = [
     "SAME",
+    "App",
     "Artifact",
+    "Cancelled",
     "Client",
     "Codec",
     "Compensation",
+    "Context",
+    "Cron",
     "DetentError",
     "Event",
     "InvalidArgument",
     "Job",
+    "JobError",
+    "JobFailed",
+    "JobFunction",
+    "JobHandle",
+    "LeaseConflictError",
+    "LeaseLost",
     "Lifecycle",
     "LifecycleError",
     "Move",
     "NotFound",
     "Note",
+    "PermanentError",
     "Policy",
     "Refused",
     "Retry",
     "State",
+    "Stopped",
     "StoreError",
     "SyncClient",
+    "TransientError",
+    "ValidationError",
     "WaitTimedOut",
+    "await_all",
     "connect",
     "move",
+    "wait_all",
 ]
 
-_CLIENT = frozenset({"Artifact", "Client", "Codec", "Event", "Job", "Note", "SyncClient", "connect"})
+_CLIENT = ("Artifact", "Client", "Codec", "Event", "Job", "Note", "SyncClient", "connect")
+_APP = ("App", "Cron", "JobFunction", "JobHandle", "await_all", "wait_all")
+_LATER = {
+    **dict.fromkeys(_CLIENT, "detent.client"),
+    **dict.fromkeys(_APP, "detent.app"),
+    "Context": "detent.runtime.context",
+}
 
 
 def __getattr__(name: str) -> Any:
     """The client brings asyncio and SQLite along: it is imported when it is asked for, so that the rest stays quick."""
-    if name in _CLIENT:
-        return getattr(import_module("detent.client"), name)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'detent' has no attribute {name!r}")

@@ -6,23 +6,25 @@
     ├── InvalidArgument     a command or a setting that could never be accepted, whatever the job
     ├── LifecycleError      a lifecycle whose declaration does not hold together
     ├── WaitTimedOut        a job that had not ended when the time to wait for it was over; also a TimeoutError
+    ├── JobFailed           a job whose result was asked for, and which ended without one
     └── StoreError          the store cannot be used, or could not write; nothing was acknowledged
 
-    JobError                what a handler raises on purpose; its class says what becomes of the job
-    ├── ValidationError     the payload is wrong: final
-    ├── TransientError      it may go better next time: retryable
-    ├── PermanentError      it will not: final
-    └── LeaseConflictError  somebody else has what the job needs: retryable
+    JobError                what a handler raises on purpose; the class says whether another attempt may help
+    ├── ValidationError     the input is wrong; final
+    ├── TransientError      it may work next time; retried while the budget lasts
+    ├── PermanentError      it will never work; final
+    └── LeaseConflictError  somebody else has what the handler needs; retried
 
-    Stopped                 what a handler meets when it is to stop
-    ├── Cancelled           the job is, or is to be, cancelled
-    └── LeaseLost           the job is no longer this worker's
+    Stopped                 what a handler meets when it is to stop; it lets it pass
+    ├── Cancelled           somebody asked for a cancel
+    └── LeaseLost           the job is no longer this worker's; whatever the handler returns is discarded
 
 In the kernel a `Refused` is returned as a value, because a refusal is an expected answer there; the client raises it.
+The two lower trees are no `DetentError`s: a handler that catches those of its own calls must not swallow its signals.
 """
 
 from collections.abc import Iterable
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 # Where several reasons apply, the answer is the first of these that does; the two that ask for a fence share a place.
 REFUSALS: Final = {
@@ -67,6 +69,9 @@ ARGUMENT_ERRORS: Final = {
     "bad_transaction": "a tx= that is no open transaction of this store",
     "blocking_call": "a blocking call on the thread of a running event loop",
     "not_connected": "a client that was not opened, or is closed",
+    "bad_job_function": "a function that cannot be a job, or an option of its declaration that makes no sense",
+    "kind_taken": "a second function for a kind that has one already",
+    "bad_payload": "arguments that the job's function does not take",
 }
 
 # Every code of a `StoreError`. After store_io, store_full and outcome_unknown nobody knows what became of the call.
@@ -182,6 +187,17 @@ class WaitTimedOut(DetentError, TimeoutError):
         )
 
 
+class JobFailed(DetentError):
+    """The job has ended, and not as a success. `error` is what the record says of it; a cancelled job has none."""
+
+    def __init__(self, job_id: str, *, state: str, outcome: str | None, error: Any, said: str) -> None:
+        self.code = "job_cancelled" if outcome == "cancelled" else "job_failed"
+        self.job_id = job_id
+        self.state = state
+        self.error = error
+        super().__init__(f"job {job_id} ended as '{state}'{said}. What happened: detent job history {job_id}")
+
+
 class StoreError(DetentError):
     """The store itself is in trouble. What was acknowledged before stands; what raised this was not acknowledged."""
 
@@ -191,7 +207,10 @@ class StoreError(DetentError):
 
 
 class JobError(Exception):
-    """What a handler raises on purpose. What it says goes on the record with it."""
+    """The root of what handlers raise on purpose. Your own exceptions may derive from its classes.
+
+    `code` is a word of your own for programs to read; `reason_code` and `stage` go to a dead letter as they are.
+    """
 
     def __init__(
         self, message: str = "", *, code: str | None = None, stage: str | None = None, reason_code: str | None = None
@@ -203,28 +222,28 @@ class JobError(Exception):
 
 
 class ValidationError(JobError):
-    """The payload is wrong: trying again would not help."""
+    """The input is wrong, and will be next time: the job ends."""
 
 
 class TransientError(JobError):
-    """It may go better next time."""
+    """It may work next time: the job is tried again while its budget lasts. So is any exception that is not mapped."""
 
 
 class PermanentError(JobError):
-    """It will not go better next time."""
+    """It will never work: the job ends."""
 
 
 class LeaseConflictError(JobError):
-    """Somebody else has what the job needs; it is tried again."""
+    """Somebody else has what the handler needs: the job is tried again."""
 
 
 class Stopped(Exception):
-    """The handler is to stop now. Raised inside it by `ctx.check()`; let it pass."""
+    """The root of what stops a handler. Clean up and let it pass: what is returned after it counts for nothing."""
 
 
 class Cancelled(Stopped):
-    """The job is to be cancelled, or was."""
+    """Somebody cancelled the job, softly. What was saved with `ctx.save` is kept."""
 
 
 class LeaseLost(Stopped):
-    """The job is no longer this worker's. Whatever is done for it now may be done twice."""
+    """The lease is over or another worker's: stop at once, another attempt may be running."""

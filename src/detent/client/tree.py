@@ -38,7 +38,7 @@ async def grown(reads: "Reads", job_id: str) -> Tree:
     waiting, known = [root], {root.job.id}
     while waiting:
         node = waiting.pop()
-        for job in await _children(reads, node.job.id):
+        for job in await children_of(reads, node.job.id):
             if job.id not in known:  # parents are what callers said: they may go round in a circle
                 known.add(job.id)
                 node.children.append(Tree(job, []))
@@ -52,7 +52,7 @@ async def grown(reads: "Reads", job_id: str) -> Tree:
 
 async def again(reads: "Reads", job_id: str) -> list[Job]:
     """The jobs that run this one again, the newest first. They are children of it, among others."""
-    children = await _children(reads, job_id)
+    children = await children_of(reads, job_id)
     found = [child for child in children if child.rerun_of == job_id]
     return sorted(found, key=lambda job: job.created_at, reverse=True)
 
@@ -69,7 +69,7 @@ async def _first(reads: "Reads", job: Job) -> Job:
     return job
 
 
-async def _children(reads: "Reads", job_id: str) -> list[Job]:
+async def children_of(reads: "Reads", job_id: str) -> list[Job]:
     found: list[Job] = []
     cursor: str | None = None
     while True:

@@ -6,6 +6,7 @@ from typing import Any
 from detent.client.codec import Codec
 from detent.errors import InvalidArgument, PermanentError
 from detent.runtime.context import Context
+from detent.runtime.current import begin
 from detent.runtime.run import Run
 
 ContextOf = Callable[[Run], Context]
@@ -24,6 +25,7 @@ class Caller:
         """What the function returns: of a coroutine function, the coroutine."""
         handler = run.handler
         given = self.arguments(run)
+        begin(run.job.spec)
         if handler.wants_context:
             return handler.function(self._context_of(run), **given)
         return handler.function(**given)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from detent.runtime.addresses import found
 from detent.runtime.context import Context
+from detent.runtime.current import begin
 from detent.runtime.faults import Fault, fault_of
 from detent.runtime.messages import Answer, Done, Ready, Task, Told
 from detent.runtime.pipe_hand import PipeHand
@@ -71,6 +72,7 @@ def main(fd: int) -> None:
 def _carried_out(task: Task, hand: PipeHand) -> Done:
     try:
         function = found(task.address)
+        begin(task.job.spec)  # one at a time: the next task's takes its place
         value = function(Context(hand), **task.arguments) if task.wants_context else function(**task.arguments)
         return Done(asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value)
     except BaseException as error:  # SystemExit too: it is the handler's, and the child lives on

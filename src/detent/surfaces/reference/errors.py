@@ -1,9 +1,23 @@
 """The page of error codes."""
 
-from detent.errors import ARGUMENT_ERRORS, REFUSALS, STORE_ERRORS
+from typing import Final
+
+from detent.errors import (
+    ARGUMENT_ERRORS,
+    REFUSALS,
+    STORE_ERRORS,
+    Cancelled,
+    LeaseConflictError,
+    LeaseLost,
+    PermanentError,
+    TransientError,
+    ValidationError,
+)
 from detent.lifecycle.bounds import SETTING_ERRORS
 from detent.lifecycle.problems import PROBLEMS
 from detent.surfaces.reference.markdown import code, page, section, table
+
+_OF_HANDLERS: Final = (ValidationError, TransientError, PermanentError, LeaseConflictError, Cancelled, LeaseLost)
 
 
 def error_page() -> str:
@@ -43,7 +57,23 @@ def error_page() -> str:
             "`wait_timed_out`: the job had not ended when the time to wait for it was over. It goes on. "
             "It is a `TimeoutError`, too.",
         ),
+        section(
+            "JobFailed",
+            "`job_failed` or `job_cancelled`: the result of a job was asked for, and it ended without one. "
+            "`error` is what the record says of it.",
+        ),
+        section(
+            "What handlers raise and meet",
+            "These are no `DetentError`s. A handler raises a `JobError` on purpose: its class says whether another "
+            "attempt may help, and `code`, `stage` and `reason_code` go on the record. It meets a `Stopped` when it is "
+            "to stop, and lets it pass.",
+            table(("class", "meaning"), ((code(each.__name__), _first_line(each)) for each in _OF_HANDLERS)),
+        ),
     )
+
+
+def _first_line(kind: type) -> str:
+    return (kind.__doc__ or "").partition("\n")[0]
 
 
 def _codes(meanings: dict[str, str]) -> str:
