@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.lifecycle import Lifecycle
+from detent.store.fleet import Schedule, WorkerReport
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
 from detent.store.query import Story
@@ -28,6 +29,9 @@ class Shelf:
         self.notes: dict[Key, list[tuple[Note, int | None]]] = {}  # each with the moment from which it is not kept
         self.receipts: dict[Scope, tuple[Kept, int]] = {}
         self.depths_max: dict[tuple[str, str], int | None] = {}
+        self.pauses: dict[tuple[str, str], tuple[int, str, str | None]] = {}  # since when, by whom and why
+        self.workers: dict[tuple[str, str], WorkerReport] = {}
+        self.schedules: dict[tuple[str, str], Schedule] = {}
         self.end = 0  # the last place that was given out
         self.last_number = 0
 
@@ -49,6 +53,16 @@ class Shelf:
         depth_max = self.depths_max.get((tenant, queue))
         waiting = (job for job in self.jobs.values() if job.claim_at is not None)
         return None if depth_max is None else depth_max - sum(_place(job) == (tenant, queue) for job in waiting)
+
+    def has_tick(self, tenant: str, name: str, expected: int, next_at: int) -> bool:
+        """Compare and set: whether the tick is the caller's. The ticks of a paused schedule are nobody's."""
+        schedule = self.schedules.get((tenant, name))
+        if schedule is None or schedule.next_at != expected:
+            return False
+        is_paused = schedule.paused_at is not None
+        last_at = schedule.last_at if is_paused else expected
+        self.schedules[tenant, name] = replace(schedule, next_at=next_at, last_at=last_at)
+        return not is_paused
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return self.lifecycles[name, version]

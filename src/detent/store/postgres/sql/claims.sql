@@ -46,7 +46,8 @@ cross join unnest(
 ) as l (queue, kind, adapter, order_at, job)
 cross join lateral (
     select * from detent_records i
-    where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+    where not {is_paused}
+        and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
         and i.claim_at is not null and i.claim_at <= c.moment
         and i.order_at <= c.moment and (i.order_at, i.job) > (l.order_at, l.job)
     order by i.order_at, i.job
@@ -65,7 +66,8 @@ cross join unnest(
 ) as l (queue, kind, adapter, order_at, job)
 cross join lateral (
     select * from detent_records i
-    where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+    where not {is_paused}
+        and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
         and i.claim_at is not null and i.claim_at <= c.moment
         and i.order_at > c.moment and i.order_at > i.claim_at and (i.order_at, i.job) > (l.order_at, l.job)
     order by i.order_at, i.job
