@@ -62,7 +62,7 @@ class Workers(Scoped):
             host=check_text_name("host", host),
             pid=check_whole("pid", pid, least=0, most=COUNT_MAX),
             started_at=to_micros("started_at", started_at),
-            queues=names("queues", queues) or (),
+            queues=names("queues", () if queues is None else queues) or (),
             kinds=names("kinds", kinds),
             adapters=names("adapters", adapters),
             slots=check_whole("slots", slots, least=1, most=SLOTS_MAX),
