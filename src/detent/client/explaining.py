@@ -7,8 +7,7 @@ from msgspec import Struct
 from detent.client.arguments import check_text_name
 from detent.client.ends import ends_of
 from detent.client.moments import to_micros, to_moment
-from detent.client.queues import Queues
-from detent.client.reads import EventFilters
+from detent.client.reads import EventFilters, Reads
 from detent.client.reasons import Facts, Reason
 from detent.client.serving import serves
 from detent.client.stays import stays_of
@@ -45,7 +44,7 @@ class Explanation(Struct, frozen=True):
     reruns: list[str]
 
 
-class Explaining(Queues, Workers):
+class Explaining(Reads, Workers):
     async def explain(self, job_id: str, *, now: datetime | None = None) -> Explanation:
         """Why a job is where it is and what would move it, by what is on the record. `now` is this host's clock."""
         check_text_name("job_id", job_id)
@@ -65,8 +64,8 @@ class Explaining(Queues, Workers):
         if job.phase == "ready":
             facts.queue_claim, facts.looked_back_to = await self._last_claim(job.queue, None)
             facts.kind_claim, _ = await self._last_claim(job.queue, job.kind)
-            facts.queue = await self.queue(job.queue)
-            facts.waiting = facts.queue.ready
+            facts.waiting = (await self.count(queue=job.queue, phase="ready"))[()]
+            facts.queue = next(iter(await self.store.queues(self.tenant, job.queue)), None)
             facts.workers = await self.workers()
             facts.gone = None if any(serves(each, job) for each in facts.workers) else await self._gone(job)
         if job.is_ended:

@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from detent.client.queues import Queue
 from detent.client.views import Event, Job
 from detent.client.workers import Worker
 from detent.kernel import Error
 from detent.lifecycle import Lifecycle
+from detent.store.fleet import QueueFacts
 
 ERROR_CHARS_MAX: Final = 300  # of an error within a sentence; the record has all of it
 
@@ -41,7 +41,7 @@ class Facts(Struct):
     kind_claim: Event | None = None
     looked_back_to: datetime | None = None
     waiting: int = 0
-    queue: Queue | None = None
+    queue: QueueFacts | None = None
     workers: list[Worker] = field(default_factory=list)
     gone: Worker | None = None
     reruns: list[str] = field(default_factory=list)

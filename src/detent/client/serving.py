@@ -6,6 +6,7 @@ It knows only workers that report. Of programs that claim jobs by themselves the
 from collections.abc import Sequence
 from datetime import datetime
 
+from detent.client.moments import to_moment
 from detent.client.reasons import Facts, Reason
 from detent.client.spoken import moment
 from detent.client.views import Job
@@ -18,7 +19,7 @@ def paused(job: Job, facts: Facts) -> list[Reason]:
         return []
     why = f": {queue.paused_reason}" if queue.paused_reason else ""
     text = f"queue '{job.queue}' is paused, nothing is claimed from it; {queue.paused_by} paused it{why}"
-    return [Reason("queue_paused", text, queue.paused_at)]
+    return [Reason("queue_paused", text, to_moment(queue.paused_at))]
 
 
 def by_reports(job: Job, due: datetime, facts: Facts) -> Reason | None:
