@@ -91,6 +91,8 @@ BAD: Final[dict[str, list[Any]]] = {
         *UNTYPED_PROGRESS,
     ],
     "value": [NAN, INF, -INF, [NAN], {"a": {"b": [INF]}}, "\ud800", {"\ud800": 1}, Odd(), DEEP, MEGABYTES, {Odd(): 1}],
+    "slots": [-1, 1_000_001, 2**63, HUGE, ENDLESS, "1", 1.5, NAN, INF, True, None, [], {}, Odd(), DEEP],
+    "job": [5, 0, False, "x", [], {}, {"kind": ""}, {"kind": "a", "nonsense": 1}, {"kind": "a", "lifecycle": 5}, Odd()],
     "limit": [0, -1, 10_001, 2**63, HUGE, ENDLESS, "1", 1.5, NAN, INF, True, None, [], {}, Odd(), DEEP],
     "depth": [-1, 1.5, NAN, INF, "1", True, 2**63, HUGE, ENDLESS, [], {}, Odd(), DEEP],
     "jobs_max": [-1, 1.5, NAN, INF, "1", True, [], {}, Odd(), DEEP],
@@ -116,23 +118,25 @@ KINDS: Final[dict[str, str]] = {
     **dict.fromkeys(
         ("kind", "lifecycle", "queue", "job_id", "request_id", "dedupe_key", "correlation_id", "trace_id",
          "workflow_id", "parent_job_id", "topic", "adapter_id", "actor", "worker", "rule", "tenant", "state", "phase",
-         "outcome", "owner", "type", "name", "verb", "error_type", "digest"), "name",
+         "outcome", "owner", "type", "name", "verb", "error_type", "digest", "host"), "name",
     ),
     **dict.fromkeys(("context_ptr", "result_ptr", "pointer", "reason", "message"), "text"),
-    **dict.fromkeys(("step_index", "attempt", "expected_rev", "execution_ms", "size"), "count"),
+    **dict.fromkeys(("step_index", "attempt", "expected_rev", "execution_ms", "size", "pid"), "count"),
+    **dict.fromkeys(("slots", "running"), "slots"),
     **dict.fromkeys(("lifecycle_version", "version"), "version"),
-    **dict.fromkeys(("delay_s", "lease_s", "successes_s", "others_s"), "number"),
-    **dict.fromkeys(("submit", "allow_unusual_lease", "start"), "flag"),
+    **dict.fromkeys(("delay_s", "lease_s", "successes_s", "others_s", "within_s"), "number"),
+    **dict.fromkeys(("submit", "allow_unusual_lease", "start", "is_draining"), "flag"),
     **dict.fromkeys(("role", "mode", "verdict", "reason_code", "stage"), "choice"),
     **dict.fromkeys(("payload", "result", "checkpoint"), "value"),
     **dict.fromkeys(
         ("since", "until", "at", "now", "created_from", "created_until", "ended_from", "ended_until", "at_from",
-         "at_until"), "moment",
+         "at_until", "started_at", "expected", "next_at"), "moment",
     ),
     **dict.fromkeys(("queues", "kinds", "adapters"), "names"),
     **dict.fromkeys(("cursor", "after"), "cursor"),
     "depth_max": "depth",
     "by": "choices",
+    "job": "job",
     "job_ids": "ids",
     **{name: name for name in ("priority", "run_at", "fraction", "env", "policy", "error", "progress", "limit")},
     **{name: name for name in ("items", "tx", "jobs_max")},
@@ -186,6 +190,19 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "prune": {},
     "purge": {"job_ids": ["ended"]},
     "limit_queue": {"queue": "other", "depth_max": 1_000},
+    "pause_queue": {"queue": "other"},
+    "resume_queue": {"queue": "other"},
+    "queue": {"queue": "other"},
+    "queues": {},
+    "report_worker": {"worker": "w", "host": "h", "pid": 1, "started_at": MOMENT, "queues": ["default"]},
+    "forget_worker": {"worker": "w"},
+    "workers": {},
+    "keep_schedules": {"items": [{"name": "s", "cron": "* * * * *", "kind": "scan", "next_at": MOMENT}]},
+    "schedules": {},
+    "advance_schedule": {"name": "nightly", "expected": MOMENT, "next_at": MOMENT + timedelta(hours=1)},
+    "pause_schedule": {"name": "nightly"},
+    "resume_schedule": {"name": "nightly"},
+    "forget_schedule": {"name": "nightly"},
     "verify": {},
     "replay": {},
     "state_at": {"job_id": "running", "at": MOMENT},
@@ -212,7 +229,7 @@ def gathered(verb: str, name: str) -> type:
 
 
 def bad_values(verb: str, name: str) -> list[Any]:
-    kind = KINDS[name]
+    kind = "name" if (verb, name) == ("report_worker", "version") else KINDS[name]  # of a program, in words
     values = list(BAD[kind])
     if kind == "run_at":
         values += BAD["moment"]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detent.client import Codec, Job
+from detent.client.moments import to_moment
 from detent.errors import InvalidArgument
 from detent.lifecycle.bounds import NAME_BYTES_MAX
 from tests.client.arguments import UNLIKELY
@@ -136,6 +137,32 @@ def test_bytes_that_are_neither_text_nor_json_come_back_unchanged(
     assert [(job.payload, job.checkpoint, job.result) for job in jobs] == [(value,) * 3 for value in values]
 
 
+@settings(max_examples=40)
+@given(queue=names, actor=names, said=texts, served=st.lists(names, min_size=1, max_size=4), cron=names)
+def test_what_is_said_beside_jobs_comes_back_unchanged(
+    new_place: Callable[[], Place], queue: str, actor: str, said: str, served: list[str], cron: str
+) -> None:
+    world = World(new_place())
+    client, moment = world.blocking, to_moment(world.clock())
+    try:
+        client.pause_queue(queue, actor=actor, reason=said)
+        client.report_worker(actor, host=queue, pid=1, started_at=moment, queues=served, kinds=served, adapters=served)
+        client.keep_schedules([{"name": queue, "cron": cron, "zone": actor, "kind": queue, "payload": said,
+                                "next_at": moment}])  # fmt: skip
+        client.pause_schedule(queue, actor=actor, reason=said)
+        paused, (worker,), (schedule,) = client.queue(queue), client.workers(), client.schedules()
+    finally:
+        world.close()
+
+    assert (paused.paused_by, paused.paused_reason) == (schedule.paused_by, schedule.paused_reason) == (actor, said)
+    assert (worker.name, worker.host, worker.queues, worker.kinds, worker.adapters) == (
+        actor, queue, *[tuple(served)] * 3,
+    )  # fmt: skip
+    assert (schedule.name, schedule.cron, schedule.zone, schedule.kind, schedule.payload) == (
+        queue, cron, actor, queue, said,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("tenant", ["default", "long"])
 def test_longest_names_there_are_fit_wherever_they_are_looked_for(fresh: World, tenant: str) -> None:
     """Of characters that take four bytes each, at random, so that nothing can press them together."""
@@ -151,6 +178,10 @@ def test_longest_names_there_are_fit_wherever_they_are_looked_for(fresh: World, 
     owner: dict[str, Any] = {"worker": claimed.owner, "attempt": 1}
     started = client.start(made.id, request_id=name(), **owner)
     client.limit_queue(asked["queue"], depth_max=1)
+    client.pause_queue(asked["queue"], actor=name())
+    moment = to_moment(fresh.clock())
+    client.report_worker(name(), host=name(), pid=1, started_at=moment, queues=[name()] * 100, version=name())
+    client.keep_schedules([{each: name() for each in ("name", "cron", "zone", "kind")} | {"next_at": moment}])
     again = client.enqueue(**asked)
 
     assert (made.answer, started.answer, again.answer) == ("applied", "applied", "repeat")

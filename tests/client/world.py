@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from detent.client import Client, Codec, SyncClient
+from detent.client.moments import to_moment
 from detent.lifecycles import BUILT_IN
 from detent.testing import VirtualClock
 from tests.client.places import Place
@@ -59,9 +60,12 @@ class World:
         return SyncClient(other)
 
     def prepare(self, *positions: str, suffix: str = "") -> None:
-        """A job in each of these positions, which is also its id; in all of them if none is named."""
+        """A job in each of these positions, which is also its id; in all of them if none is named, and a schedule."""
         for position in positions or POSITIONS:
             self._make(position, position + suffix)
+        if not positions:
+            next_at = to_moment(self.clock())
+            self.blocking.keep_schedules([{"name": "nightly", "cron": "0 3 * * *", "kind": "scan", "next_at": next_at}])
 
     def _make(self, position: str, job_id: str) -> None:
         lifecycle, path = POSITIONS[position]

@@ -19,6 +19,7 @@ from tests.store.sqlite.files import raises
 
 COLUMN: Final = "alter table detent_events add column extra text"
 TABLE: Final = "create table detent_extras (n int)"
+NEXT: Final = len(migrating.migrations()) + 1
 HELD_UP_S_MAX: Final = 1.5
 WRITES: Final = 30
 Later = Callable[[str], None]
@@ -26,12 +27,12 @@ Later = Callable[[str], None]
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Later:
-    """From now on, this program has a second migration."""
-    first = migrating.migrations()
+    """From now on, this program has one more migration."""
+    known = migrating.migrations()
 
     def bring(sql: str) -> None:
-        second = Migration(number=2, name="second", sql=sql)
-        monkeypatch.setattr(migrating, "migrations", lambda: (*first, second))
+        another = Migration(number=NEXT, name="another", sql=sql)
+        monkeypatch.setattr(migrating, "migrations", lambda: (*known, another))
 
     return bring
 
@@ -49,7 +50,8 @@ def test_later_migration_is_applied_by_whoever_opens_first(pg_server: Server, ur
         with opened(url) as client:
             client.enqueue("scan")
 
-    assert pg_server.psql("select number, name from detent_migrations order by 1", url) == [(1, "first"), (2, "second")]
+    applied = pg_server.psql("select number, name from detent_migrations order by 1", url)
+    assert (len(applied), applied[-1]) == (NEXT, (NEXT, "another"))
 
 
 def test_migration_that_fails_leaves_nothing_behind(pg_server: Server, url: str, later: Later) -> None:
@@ -58,7 +60,7 @@ def test_migration_that_fails_leaves_nothing_behind(pg_server: Server, url: str,
         pass
 
     assert pg_server.psql("select to_regclass('detent_extras')", url) == [(None,)]
-    assert pg_server.psql("select count(*) from detent_migrations", url) == [(1,)]
+    assert pg_server.psql("select count(*) from detent_migrations", url) == [(NEXT - 1,)]
 
 
 @pytest.mark.parametrize("end", ["in time", "too late"])
@@ -85,7 +87,7 @@ def test_others_write_on_while_a_migration_waits_for_a_long_transaction(
         assert len(worker.find(limit=100).items) == WRITES + 1
     with opened(url):
         pass
-    assert pg_server.psql("select count(*) from detent_migrations", url) == [(2,)]
+    assert pg_server.psql("select count(*) from detent_migrations", url) == [(NEXT,)]
 
 
 def test_app_that_may_not_migrate_is_told_who_has_to(pg_server: Server, pg_url: str) -> None:
@@ -110,7 +112,7 @@ def test_app_is_let_in_again_after_a_migration_by_the_owner_and_its_rights(
         pass
     give_rights(pg_url)
 
-    assert "it lacks migration 2 (second)" in str(refused.value)
+    assert f"it lacks migration {NEXT} (another)" in str(refused.value)
     for person in ("web", "janitor", "ann"):
         assert pg_server.psql("select has_table_privilege(%s, 'detent_extras', 'SELECT')", pg_url, (person,)) == [
             (True,)

@@ -5,12 +5,15 @@ from typing import Final
 
 import pytest
 
+from detent.store.postgres import migrating
 from tests.postgres.children import told
 from tests.postgres.clients import opened
 from tests.postgres.server import Server
 from tests.store.sqlite.files import ROOT, ids, is_sound, raises
 
-FIRST: Final = ROOT / "src/detent/store/postgres/migrations/0001_first.sql"
+FILES: Final = sorted((ROOT / "src/detent/store/postgres/migrations").glob("*.sql"))
+# The number, the name and the checksum of each.
+KNOWN: Final = [(int(file.name[:4]), file.stem[5:], hashlib.sha256(file.read_bytes()).hexdigest()) for file in FILES]
 OPENERS: Final = 8
 _MADE: Final = """
 select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'v', 'S', 'i')
@@ -22,8 +25,7 @@ def test_empty_database_is_made_a_store_at_first_use(pg_server: Server, pg_url: 
     with opened(pg_url) as client:
         client.enqueue("scan", job_id="first")
 
-    checksum = hashlib.sha256(FIRST.read_bytes()).hexdigest()
-    assert pg_server.psql("select number, name, checksum from detent_migrations", pg_url) == [(1, "first", checksum)]
+    assert pg_server.psql("select number, name, checksum from detent_migrations order by 1", pg_url) == KNOWN
 
 
 def test_everything_that_is_made_has_the_prefix(pg_server: Server, pg_url: str) -> None:
@@ -50,7 +52,7 @@ def test_processes_that_open_a_new_store_together_migrate_it_once(pg_server: Ser
     ends = told("open_together", pg_url, OPENERS)
 
     assert ends == [0] * OPENERS
-    assert pg_server.psql("select count(*) from detent_migrations", pg_url) == [(1,)]
+    assert pg_server.psql("select count(*) from detent_migrations", pg_url) == [(len(KNOWN),)]
     assert pg_server.psql("select count(*), count(distinct name) from detent_lifecycles", pg_url) == [(5, 5)]
     with opened(pg_url) as client:
         assert ids(client) == [f"job-{n}" for n in range(OPENERS)]
@@ -60,13 +62,13 @@ def test_processes_that_open_a_new_store_together_migrate_it_once(pg_server: Ser
 def test_store_of_a_newer_program_is_refused_and_left_alone(pg_server: Server, pg_url: str) -> None:
     with opened(pg_url):
         pass
-    pg_server.psql("insert into detent_migrations values (7, 'later', 'x', 0)", pg_url)
+    pg_server.psql("insert into detent_migrations values (99, 'later', 'x', 0)", pg_url)
 
     with raises("schema_newer") as refused, opened(pg_url):
         pass
-    assert "migration 7 (later)" in str(refused.value)
-    assert "up to 1" in str(refused.value)
-    assert pg_server.psql("select count(*) from detent_migrations", pg_url) == [(2,)]
+    assert "migration 99 (later)" in str(refused.value)
+    assert f"up to {len(KNOWN)};" in str(refused.value)
+    assert pg_server.psql("select count(*) from detent_migrations", pg_url) == [(len(KNOWN) + 1,)]
 
 
 def test_store_whose_migration_has_other_content_is_refused(pg_server: Server, pg_url: str) -> None:
@@ -77,6 +79,25 @@ def test_store_whose_migration_has_other_content_is_refused(pg_server: Server, p
     with raises("schema_changed") as refused, opened(pg_url):
         pass
     assert "migration 1 (first)" in str(refused.value)
+
+
+@pytest.mark.parametrize("before", range(1, len(FILES)))
+def test_store_of_an_older_program_is_brought_up_to_date_with_all_that_is_in_it(
+    pg_server: Server, pg_url: str, before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = migrating.migrations()
+    with monkeypatch.context() as older:
+        older.setattr(migrating, "migrations", lambda: known[:before])
+        with opened(pg_url) as client:
+            client.enqueue_many([{"kind": "scan", "job_id": job_id} for job_id in ("a", "b")])
+        assert pg_server.psql("select count(*) from detent_migrations", pg_url) == [(before,)]
+    with opened(pg_url) as client:
+        client.pause_queue("other")
+        claimed = client.claim(worker="w1", limit=2, start=True)
+
+        assert [job.id for job in claimed] == ["a", "b"]
+        assert is_sound(client)
+    assert pg_server.psql("select number, name, checksum from detent_migrations order by 1", pg_url) == KNOWN
 
 
 def test_database_with_tables_of_its_own_can_be_used_and_keeps_them(pg_server: Server, pg_url: str) -> None:

@@ -27,6 +27,9 @@ RIGHTS: Final[dict[str, tuple[set[str], set[str]]]] = {
     "detent_notes": (ADDS, REMOVES),
     "detent_receipts": (ADDS | {"UPDATE"}, REMOVES),
     "detent_queues": (ADDS | {"UPDATE"}, READS),
+    "detent_pauses": (ADDS | {"DELETE"}, READS),
+    "detent_workers": (ADDS | {"UPDATE", "DELETE"}, READS),
+    "detent_schedules": (ADDS | {"UPDATE", "DELETE"}, READS),
 }
 _TABLES: Final = "select relname from pg_class where relname like 'detent%' and relkind in ('r', 'v')"
 _RIGHTS: Final = """

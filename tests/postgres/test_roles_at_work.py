@@ -1,5 +1,6 @@
 """Each role at its work, through the client: it does what it is for, and is told if it asks for something else."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import pytest
@@ -36,6 +37,35 @@ def test_app_asks_every_verb_of_its_jobs(cast_url: str) -> None:
         assert client.verify().is_clean
         assert client.explain("parked")
         assert len(client.find(limit=100).items) == 7
+
+
+def test_app_pauses_queues_reports_workers_and_keeps_schedules(cast_url: str) -> None:
+    now = datetime.now(UTC)
+    with opened(as_role(cast_url, "web"), tenant="fleet") as client:
+        client.pause_queue("ocr")
+        client.resume_queue("ocr")
+        client.pause_queue("mail")
+        for _ in range(2):
+            client.report_worker("w1", host="h", pid=1, started_at=now, queues=["mail"])
+        client.report_worker("w2", host="h", pid=2, started_at=now, queues=["mail"])
+        client.forget_worker("w2")
+        client.keep_schedules([{"name": name, "cron": "* * * * *", "kind": "scan", "next_at": now} for name in "ab"])
+        client.pause_schedule("b")
+        client.resume_schedule("b")
+        client.forget_schedule("b")
+
+        assert client.advance_schedule("a", expected=now, next_at=now + timedelta(minutes=1), job={"kind": "scan"})
+    with opened(as_role(cast_url, "ann"), tenant="fleet") as reader:
+        assert [(queue.name, queue.paused_at is None) for queue in reader.queues()] == [
+            ("default", True),
+            ("mail", False),
+        ]
+        assert [worker.name for worker in reader.workers()] == ["w1"]
+        assert [schedule.name for schedule in reader.schedules()] == ["a"]
+        with raises("store_read_only"):
+            reader.pause_queue("ocr")
+        with raises("store_read_only"):
+            reader.pause_schedule("a")
 
 
 def test_app_registers_lifecycles_and_policies_of_its_own(cast_url: str) -> None:

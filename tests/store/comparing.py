@@ -55,6 +55,11 @@ class World:
         for store in self._writers():
             run(store.limit_queue(tenant, queue, depth_max))
 
+    def pause_queue(self, tenant: str, queue: str, *, is_paused: bool) -> None:
+        (self.model.paused.add if is_paused else self.model.paused.discard)((tenant, queue))
+        for store in self._writers():
+            run(store.pause_queue(tenant, queue, "ann", None) if is_paused else store.resume_queue(tenant, queue))
+
     def prune(self, tenant: str, retention: Retention) -> None:
         self.model.prune(tenant, retention, self.now)
         for store in self._writers():

@@ -171,6 +171,13 @@ class Differential(RuleBasedStateMachine):
     def limit_queue(self, tenant: str, depth_max: int | None) -> None:
         self.world.limit_queue(tenant, NARROW, depth_max)
 
+    @rule(rng=seeds, queue=st.sampled_from(QUEUES), is_paused=st.booleans())
+    def pause_queue(self, rng: Random, queue: str, is_paused: bool) -> None:
+        """And ask for what is in it."""
+        tenant = rng.choice(MOSTLY["tenant"])
+        self.world.pause_queue(tenant, queue, is_paused=is_paused)
+        self.world.claim(ClaimRequest(tenant, Claim(worker=rng.choice(WORKERS)), QUEUES, limit=2))
+
     @rule(tenant=st.sampled_from(TENANTS), kept_s=st.sampled_from([0.0, 20.0, 86_400.0]))
     def prune(self, tenant: str, kept_s: float) -> None:
         self.world.prune(tenant, Retention(successes_s=kept_s, others_s=kept_s * 2))

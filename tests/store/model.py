@@ -45,6 +45,7 @@ class Model:
         self.events: dict[Key, list[Event]] = defaultdict(list)
         self.notes: dict[Key, list[Note]] = defaultdict(list)
         self.depths_max: dict[Key, int | None] = {}
+        self.paused: set[Key] = set()
         self.memories: dict[tuple[str, str, str], Memory] = {}
         self._ages: dict[Key, int] = {}  # in which order jobs were made
         self._age = 0
@@ -206,6 +207,7 @@ class Model:
             spec = job.spec
             return (
                 spec.tenant == request.tenant
+                and (spec.tenant, spec.queue) not in self.paused
                 and spec.queue in request.queues
                 and (request.kinds is None or spec.kind in request.kinds)
                 and (request.adapters is None or spec.adapter_id in (None, *request.adapters))

@@ -11,7 +11,7 @@ from detent.store import Store
 from detent.store.clock import Clock, Random
 from detent.testing import MemoryStore, StoreContract
 from detent.testing.contract import tailing
-from tests.store import broken, broken_answers
+from tests.store import broken, broken_answers, broken_fleet
 from tests.store.contract_ids import scenarios_of
 
 NOTICED: Final[dict[type[MemoryStore], str]] = {
@@ -56,6 +56,30 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken_answers.PurgesOldJobsOnly: "test_ended_jobs_are_removed_by_name_whatever_their_age",
     broken_answers.HidesWhatItPurges: "test_purged_job_leaves_nothing_behind",
     broken_answers.KeepsRequestsOfPurgedJobs: "test_id_of_a_purged_job_is_free_again_with_its_request_ids",
+    broken_fleet.ClaimsFromPausedQueues: "test_paused_queue_is_passed_over_until_it_is_resumed",
+    broken_fleet.LooksAtTheFirstQueueOnly: "test_paused_queue_is_passed_over_until_it_is_resumed",
+    broken_fleet.PausesKindsOnly: "test_no_way_of_asking_gets_a_job_from_a_paused_queue",
+    broken_fleet.TakesJobsBackFromPausedQueues: "test_pause_leaves_alone_what_was_claimed_before",
+    broken_fleet.ShutsPausedQueues: "test_jobs_still_come_into_a_paused_queue_and_back_to_it",
+    broken_fleet.PausesForAllTenants: "test_pause_keeps_to_its_tenant",
+    broken_fleet.PausesAnew: "test_pause_says_since_when_by_whom_and_why_and_the_first_stands",
+    broken_fleet.ListsQueuesOnceLimited: "test_queues_are_listed_with_what_is_set_and_what_is_in_them",
+    broken_fleet.KeepsTheFirstReport: "test_worker_is_listed_as_it_last_reported_itself",
+    broken_fleet.BelievesTheWorkersClock: "test_worker_that_has_missed_three_reports_is_listed_no_more",
+    broken_fleet.KeepsWorkersForEver: "test_worker_not_heard_of_for_a_day_is_forgotten_when_another_reports",
+    broken_fleet.ForgetsNobody: "test_worker_that_takes_its_leave_is_gone_at_once",
+    broken_fleet.SharesWorkersAmongTenants: "test_workers_of_another_tenant_are_not_listed",
+    broken_fleet.RestartsSchedules: "test_schedule_that_is_brought_again_goes_on_where_it_was",
+    broken_fleet.KeepsTheOldTime: "test_schedule_whose_time_has_changed_goes_on_from_what_it_brings",
+    broken_fleet.GivesATickToEverybody: "test_of_all_that_try_for_a_tick_one_has_it",
+    broken_fleet.EnqueuesBeforeItCompares: "test_job_of_a_tick_is_enqueued_once_however_many_try",
+    broken_fleet.TicksWhilePaused: "test_ticks_of_a_paused_schedule_pass_by",
+    broken_fleet.StandsStillWhilePaused: "test_ticks_of_a_paused_schedule_pass_by",
+    broken_fleet.ResumesWhatIsBroughtAgain: "test_schedule_stays_paused_when_it_is_brought_again",
+    broken_fleet.RemovesNoSchedule: "test_schedule_that_is_removed_has_no_ticks",
+    broken_fleet.KeepsAnyNumberOfSchedules: (
+        "test_more_schedules_than_there_may_be_are_refused_and_none_of_them_is_kept"
+    ),
     broken.ReplacesDefinitions: "test_same_version_with_other_content_is_refused",
     broken.HasAClockOfItsOwn: "test_the_stores_clock_decides_not_the_callers",
     broken.ReconcilesOneTenant: "test_time_spares_no_tenant",
@@ -86,7 +110,7 @@ def contract_of(kind: type[MemoryStore]) -> StoreContract:
 
 
 def test_every_broken_store_is_tried() -> None:
-    named = {**vars(broken), **vars(broken_answers)}
+    named = {**vars(broken), **vars(broken_answers), **vars(broken_fleet)}
     kinds = {each for each in named.values() if isinstance(each, type) and issubclass(each, MemoryStore)}
 
     assert set(NOTICED) == kinds - {MemoryStore, broken.OnShelf}

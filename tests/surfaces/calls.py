@@ -1,6 +1,7 @@
 """A call of every command there is, and a store in which each of them has something to do."""
 
-from typing import Final
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import pytest
 
@@ -32,6 +33,15 @@ CALLS: Final[dict[Path_, tuple[str, ...]]] = {
     ("dlq", "show"): ("dead",),
     ("dlq", "redrive"): ("dead",),
     ("dlq", "purge"): ("dead", "--yes"),
+    ("queue", "list"): (),
+    ("queue", "pause"): ("default",),
+    ("queue", "resume"): ("ocr",),
+    ("queue", "limit"): ("ocr", "--none"),
+    ("workers",): (),
+    ("schedule", "list"): (),
+    ("schedule", "pause"): ("nightly",),
+    ("schedule", "resume"): ("monthly",),
+    ("schedule", "remove"): ("nightly",),
     ("event", "tail"): ("--no-follow",),
     ("lifecycle", "list"): (),
     ("lifecycle", "show"): ("standard",),
@@ -66,6 +76,20 @@ def fill(site: Site) -> None:
         run_one(client, "run")
         client.progress("run", 0.5, "half", worker="w1", attempt=1)
         client.artifact("run", name="page", pointer="s3://" + "a/long/path/" * 15, size=7, worker="w1", attempt=1)
+        _set_some(client)
+
+
+def _set_some(client: SyncClient) -> None:
+    """What there is beside jobs, with long words."""
+    now, why = datetime.now(UTC), "a long reason " * 20
+    client.limit_queue("ocr", depth_max=1_000_000)
+    client.pause_queue("ocr", actor="ann", reason=why)
+    kinds = [f"a-long-kind-{number}" for number in range(20)]
+    where: Any = {"host": "a-host-with-a-long-name.example.com", "pid": 4_194_304, "started_at": now}
+    client.report_worker("w1", queues=["default", "ocr"], kinds=kinds, slots=1_000, running=1_000, **where)
+    cron = {"cron": "*/15 9-17 * * MON-FRI", "zone": "America/Argentina/Buenos_Aires", "next_at": now}
+    client.keep_schedules([{**cron, "name": name, "kind": "a-long-kind"} for name in ("nightly", "monthly")])
+    client.pause_schedule("monthly", actor="ann", reason=why)
 
 
 def _end_some(client: SyncClient) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from detent.errors import InvalidArgument, shown
 from detent.kernel.digest import derived_id
 from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX
-from detent.kernel.parse import COUNT_MAX
+from detent.kernel.parse import COUNT_MAX, REASON_CHARS_MAX, check_text
 from detent.lifecycle.bounds import check_name, check_whole
 
 Item = Mapping[str, Any]
@@ -17,21 +17,21 @@ PURGED_MAX: Final = 1_000  # jobs in one call: each goes with its whole log, and
 
 
 def bounded(items: Iterable[Item]) -> list[Item]:
-    return _listed("a batch", items, of="dicts", most=BATCH_MAX)
+    return listed("a batch", items, of="dicts", most=BATCH_MAX)
 
 
 def bounded_ids(job_ids: Iterable[str]) -> list[str]:
-    listed = _listed("job_ids", job_ids, of="ids", most=PURGED_MAX)
-    return [check_text_name("job_ids", job_id) for job_id in listed]
+    given = listed("job_ids", job_ids, of="ids", most=PURGED_MAX)
+    return [check_text_name("job_ids", job_id) for job_id in given]
 
 
-def _listed(name: str, given: Iterable[Given], *, of: str, most: int) -> list[Given]:
+def listed(name: str, given: Iterable[Given], *, of: str, most: int) -> list[Given]:
     if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
         raise InvalidArgument(f"{name} is {shown(given)}; give a list of {of}")
-    listed = list(islice(given, most + 1))
-    if len(listed) > most:
+    items = list(islice(given, most + 1))
+    if len(items) > most:
         raise InvalidArgument(f"{name} has at most {most} {of}; send them in several calls")
-    return listed
+    return items
 
 
 def check_version(version: object) -> int | None:
@@ -71,3 +71,17 @@ def check_text_name(field: str, name: object) -> str:
         raise InvalidArgument(f"{field} is {shown(name)}; give a string")
     check_name(field, name)
     return name
+
+
+def check_actor(actor: object) -> str:
+    """Who did it, for the record. Somebody did, also where nobody says who."""
+    return check_text_name("actor", "client" if actor is None else actor)
+
+
+def check_reason(reason: object) -> str | None:
+    if reason is None:
+        return None
+    if not isinstance(reason, str):
+        raise InvalidArgument(f"reason is {shown(reason)}; give a string")
+    check_text("reason", reason, REASON_CHARS_MAX)
+    return reason

@@ -6,12 +6,15 @@ from typing import Any
 from detent.client.awaiting import Awaiting
 from detent.client.dead_letters import DeadLetters
 from detent.client.explaining import Explaining
+from detent.client.queues import Queues
+from detent.client.schedules import Schedules
 from detent.client.upkeep import Upkeep
 from detent.client.verbs import Verbs
+from detent.client.workers import Workers
 from detent.errors import InvalidArgument
 
 
-class Client(Verbs, Awaiting, Explaining, DeadLetters, Upkeep):
+class Client(Verbs, Awaiting, Explaining, DeadLetters, Upkeep, Queues, Workers, Schedules):
     """One tenant's jobs in one store. Open it with `async with`; any number of tasks may share it."""
 
     def transaction(self) -> AbstractAsyncContextManager[Any]:

@@ -9,11 +9,14 @@ from detent.client.ends import ends_of
 from detent.client.moments import to_micros, to_moment
 from detent.client.reads import EventFilters, Reads
 from detent.client.reasons import Facts, Reason
+from detent.client.serving import serves
 from detent.client.stays import stays_of
 from detent.client.views import Event, Job
 from detent.client.ways import Way, ways_of
+from detent.client.workers import Worker, Workers
 from detent.errors import StoreError
 from detent.store.clock import host_clock
+from detent.store.fleet import WORKER_KEPT_S
 
 
 class Budget(Struct, frozen=True):
@@ -41,7 +44,7 @@ class Explanation(Struct, frozen=True):
     reruns: list[str]
 
 
-class Explaining(Reads):
+class Explaining(Reads, Workers):
     async def explain(self, job_id: str, *, now: datetime | None = None) -> Explanation:
         """Why a job is where it is and what would move it, by what is on the record. `now` is this host's clock."""
         check_text_name("job_id", job_id)
@@ -64,9 +67,17 @@ class Explaining(Reads):
             facts.queue_claim, facts.looked_back_to = await self._last_claim(job.queue, None)
             facts.kind_claim, _ = await self._last_claim(job.queue, job.kind)
             facts.waiting = (await self.count(queue=job.queue, phase="ready"))[()]
+            facts.queue = next(iter(await self.store.queues(self.tenant, job.queue)), None)
+            facts.workers = await self.workers()
+            facts.gone = None if any(serves(each, job) for each in facts.workers) else await self._gone(job)
         if job.is_ended:
             facts.reruns = [each.id for each in await self.reruns(job.id)]
         return facts
+
+    async def _gone(self, job: Job) -> Worker | None:
+        """The last worker that would have taken the job, or else the last of all, of those that are kept."""
+        kept = await self.workers(within_s=WORKER_KEPT_S)
+        return next((each for each in kept if serves(each, job)), kept[0] if kept else None)
 
     async def _last_claim(self, queue: str, kind: str | None) -> tuple[Event | None, datetime | None]:
         """The last claim, if the look back found one; and how far back it went, if not to the beginning."""

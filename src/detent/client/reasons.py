@@ -10,8 +10,10 @@ from typing import Final
 from msgspec import Struct, field
 
 from detent.client.views import Event, Job
+from detent.client.workers import Worker
 from detent.kernel import Error
 from detent.lifecycle import Lifecycle
+from detent.store.fleet import QueueFacts
 
 ERROR_CHARS_MAX: Final = 300  # of an error within a sentence; the record has all of it
 
@@ -26,7 +28,10 @@ class Reason(Struct, frozen=True, omit_defaults=True):
 
 
 class Facts(Struct):
-    """What the record of the job does not say by itself. `stop_asked` is the last request to cancel it."""
+    """What the record of the job does not say by itself. `stop_asked` is the last request to cancel it.
+
+    `workers` were seen lately. `gone` was not: the last that would have taken the job, or else the last of all.
+    """
 
     now: datetime
     lifecycle: Lifecycle
@@ -36,6 +41,9 @@ class Facts(Struct):
     kind_claim: Event | None = None
     looked_back_to: datetime | None = None
     waiting: int = 0
+    queue: QueueFacts | None = None
+    workers: list[Worker] = field(default_factory=list)
+    gone: Worker | None = None
     reruns: list[str] = field(default_factory=list)
     compensated_by: str | None = None
 

@@ -102,9 +102,23 @@ class SyncClient:
     prune = twin(Client.prune)
     purge = twin(Client.purge)
     limit_queue = twin(Client.limit_queue)
+    pause_queue = twin(Client.pause_queue)
+    resume_queue = twin(Client.resume_queue)
+    queue = twin(Client.queue)
+    queues = twin(Client.queues)
     verify = twin(Client.verify)
     replay = twin(Client.replay)
     state_at = twin(Client.state_at)
+
+    report_worker = twin(Client.report_worker)
+    forget_worker = twin(Client.forget_worker)
+    workers = twin(Client.workers)
+    keep_schedules = twin(Client.keep_schedules)
+    schedules = twin(Client.schedules)
+    advance_schedule = twin(Client.advance_schedule)
+    pause_schedule = twin(Client.pause_schedule)
+    resume_schedule = twin(Client.resume_schedule)
+    forget_schedule = twin(Client.forget_schedule)
 
     def tail(
         self, *, after: str | None = None, timeout_s: float | None = None, **filters: Unpack[EventFilters]

@@ -5,11 +5,14 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from detent.client.reasons import Facts, Reason, because, brief
+from detent.client.serving import by_reports, paused
 from detent.client.spoken import between, moment
 from detent.client.views import Event, Job
 
 SOON: Final = timedelta(seconds=5)  # what is due for less is no trouble: workers ask every second or so
 IDLE_MAX: Final = timedelta(minutes=1)  # a queue with work in it from which nobody claims for longer is not served
+
+NOT_SERVED: Final = frozenset({"queue_not_served", "kind_not_served", "adapter_not_served"})
 
 
 def turns_of(job: Job, facts: Facts) -> Iterator[Reason]:
@@ -18,8 +21,9 @@ def turns_of(job: Job, facts: Facts) -> Iterator[Reason]:
         yield Reason("held_by_policy", text, job.updated_at)
     elif job.claim_at > facts.now:
         yield _not_due(job)
+        yield from paused(job, facts)
     else:
-        yield _claimable(job, job.claim_at, facts)
+        yield from paused(job, facts) or [_claimable(job, job.claim_at, facts)]
         yield from _taken_by_few(job)
         yield from _let_go(job, facts)
 
@@ -34,8 +38,14 @@ def _not_due(job: Job) -> Reason:
 
 
 def _claimable(job: Job, due: datetime, facts: Facts) -> Reason:
-    """Of a job that is due: `since` is when it became so. A claim that finds nothing leaves no trace."""
+    """Of a job that is due: `since` is when it became so. A claim that finds nothing leaves no trace.
+
+    What workers report goes before the log, unless somebody claims jobs like this one who does not report.
+    """
     claimed = facts.queue_claim
+    reported = by_reports(job, due, facts)
+    if reported is not None and not (reported.code in NOT_SERVED and _is_served_by_others(facts)):
+        return reported
     if claimed is None:
         return Reason("no_claim", f"no worker has {_never(job, facts)}; is one running that serves it?", due)
     if facts.now - due >= SOON:
@@ -45,6 +55,15 @@ def _claimable(job: Job, due: datetime, facts: Facts) -> Reason:
             return Reason("kind_not_served", _other_kinds(job, claimed, facts), due)
     last = f"the last claim was {between(claimed.at, facts.now)} ago, by '{claimed.worker}'"
     return Reason("waits_its_turn", f"it waits for its turn, one of {_crowd(job, facts)}; {last}", due)
+
+
+def _is_served_by_others(facts: Facts) -> bool:
+    """Whether somebody claims jobs of this kind who does not report."""
+    claimed = facts.kind_claim
+    if claimed is None or facts.now - claimed.at > IDLE_MAX:
+        return False
+    known = [*facts.workers, *([] if facts.gone is None else [facts.gone])]
+    return claimed.worker not in {each.name for each in known}
 
 
 def _never(job: Job, facts: Facts) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
+from detent.store.fleet import Fleet
 from detent.store.query import Counts, Entry, EventQuery, JobQuery, Migration, Page, Pruned, Retention, Story
 from detent.store.request import ClaimRequest, Replies, Request
 
@@ -17,7 +18,7 @@ from detent.store.request import ClaimRequest, Replies, Request
 Transaction = Any
 
 
-class Store(Protocol):
+class Store(Fleet, Protocol):
     """Every method is atomic. What it acknowledged is durable, and every later call sees it."""
 
     async def open(self) -> None:

@@ -62,7 +62,9 @@ def _matches(query: JobQuery | EventQuery, shown: dict[str, Any], moments: dict[
 
 def claimable(shelf: Shelf, request: ClaimRequest) -> list[Job]:
     due = [
-        (job.order_at, shelf.numbers[key], job) for key, job in shelf.jobs.items() if _suits(job, request, shelf.now)
+        (job.order_at, shelf.numbers[key], job)
+        for key, job in shelf.jobs.items()
+        if _suits(job, request, shelf.now) and (job.spec.tenant, job.spec.queue) not in shelf.pauses
     ]
     return [job for _, _, job in sorted(due, key=lambda each: each[:2])]
 

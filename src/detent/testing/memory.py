@@ -38,12 +38,13 @@ from detent.store.query import Counts, number_of
 from detent.store.request import Key
 from detent.store.waiting import now_s, sleep
 from detent.testing import asking
+from detent.testing.fleet import FleetInMemory
 from detent.testing.shelf import Shelf
 
 POLL_S: Final = 0.005
 
 
-class MemoryStore:
+class MemoryStore(FleetInMemory):
     """It ends with the process, and has no transactions for its callers."""
 
     def __init__(self, *, clock: Clock = host_clock, random: Random = host_random, kept: Keeping | None = None) -> None:
@@ -135,6 +136,14 @@ class MemoryStore:
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         self.shelf.depths_max[tenant, queue] = depth_max
 
+    async def advance_schedule(
+        self, tenant: str, name: str, *, expected: int, next_at: int, requests: Sequence[Request] = ()
+    ) -> Replies | None:
+        with self._lock:
+            if not self.shelf.has_tick(tenant, name, expected, next_at):
+                return None
+            return self._written(lambda shelf: plan(requests, shelf, shelf.now, self._random))
+
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         with self._lock:
             self.shelf.now = self._clock()
@@ -156,7 +165,10 @@ class MemoryStore:
         if tx is not None:
             raise InvalidArgument("a store in memory has no transactions; leave tx= out", code="bad_transaction")
         with self._lock:
-            self.shelf.now = self._clock()
-            made = planned(self.shelf)
-            self.shelf.write(made)
-            return made.replies
+            return self._written(planned)
+
+    def _written(self, planned: Callable[[Shelf], Plan]) -> Replies:
+        self.shelf.now = self._clock()
+        made = planned(self.shelf)
+        self.shelf.write(made)
+        return made.replies

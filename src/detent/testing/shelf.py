@@ -8,6 +8,7 @@ from detent.errors import NotFound
 from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.lifecycle import Lifecycle
+from detent.store.fleet import Schedule, WorkerReport
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
 from detent.store.query import Story
@@ -29,6 +30,9 @@ class Shelf:
         self.notes: dict[Key, list[tuple[Note, int | None]]] = {}  # each with the moment from which it is not kept
         self.receipts: dict[Scope, tuple[Kept, int]] = {}
         self.depths_max: dict[tuple[str, str], int | None] = {}
+        self.pauses: dict[tuple[str, str], tuple[int, str, str | None]] = {}  # since when, by whom and why
+        self.workers: dict[tuple[str, str], WorkerReport] = {}
+        self.schedules: dict[tuple[str, str], Schedule] = {}
         self.end = 0  # the last place that was given out
         self.last_number = 0
 
@@ -53,6 +57,16 @@ class Shelf:
 
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         return [note for note, _ in self.notes[tenant, job_id] if note.kind == kind]
+
+    def has_tick(self, tenant: str, name: str, expected: int, next_at: int) -> bool:
+        """Compare and set: whether the tick is the caller's. The ticks of a paused schedule are nobody's."""
+        schedule = self.schedules.get((tenant, name))
+        if schedule is None or schedule.next_at != expected:
+            return False
+        is_paused = schedule.paused_at is not None
+        last_at = schedule.last_at if is_paused else expected
+        self.schedules[tenant, name] = replace(schedule, next_at=next_at, last_at=last_at)
+        return not is_paused
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         known = self.lifecycles.get((name, version))

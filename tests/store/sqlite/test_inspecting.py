@@ -12,7 +12,7 @@ from detent.store import Migration
 from detent.store.sqlite import File, SqliteStore
 from detent.testing import MemoryStore, VirtualClock
 from tests.store.sqlite.files import child, killed, opened, raises, running, timed
-from tests.store.sqlite.test_migrations import FIRST, asked
+from tests.store.sqlite.test_migrations import FILES, KNOWN, asked
 
 
 def migrations(path: Path) -> list[Migration]:
@@ -28,16 +28,21 @@ def applied(path: Path) -> list[tuple[int, str, bool]]:
     return [(each.number, each.name, each.applied_at is not None) for each in migrations(path)]
 
 
+def all_of_it(*, is_applied: bool) -> list[tuple[int, str, bool]]:
+    return [(number, name, is_applied) for number, name, _ in KNOWN]
+
+
 @pytest.mark.parametrize("place", ["missing", "in no folder", "empty"])
 def test_place_without_a_store_has_none_and_stays_as_it_is(tmp_path: Path, place: str) -> None:
     path = tmp_path / "a" / "jobs.db" if place == "in no folder" else tmp_path / "jobs.db"
     if place == "empty":
         path.touch()
     before = contents(tmp_path)
-    (first,) = migrations(path)
+    found = migrations(path)
 
-    assert (first.number, first.name, first.applied_at) == (1, "first", None)
-    assert first.sql == FIRST.read_text(encoding="utf-8")
+    assert [each.applied_at for each in found] == [None] * len(FILES)
+    assert [each.sql for each in found] == [file.read_text(encoding="utf-8") for file in FILES]
+    assert (found[0].number, found[0].name) == (1, "first")
     assert contents(tmp_path) == before
 
 
@@ -45,9 +50,9 @@ def test_store_that_is_closed_says_when_it_was_migrated_and_stays_as_it_is(path:
     with timed(path, VirtualClock(1_738_425_600_123_456)):
         pass
     before = contents(path.parent)
-    (first,) = migrations(path)
+    found = migrations(path)
 
-    assert first.applied_at == 1_738_425_600_123_456
+    assert {each.applied_at for each in found} == {1_738_425_600_123_456}
     assert contents(path.parent) == before
 
 
@@ -57,7 +62,7 @@ def test_store_that_another_process_has_open_is_looked_at_beside_it(path: Path) 
         found = applied(path)
         after = contents(path.parent)
 
-    assert found == [(1, "first", True)]
+    assert found == all_of_it(is_applied=True)
     assert after == before
 
 
@@ -69,7 +74,7 @@ def test_store_that_others_open_and_close_meanwhile_is_looked_at_all_the_same(pa
         while visitor.poll() is None:
             found |= set(applied(path))
 
-    assert found == {(1, "first", True)}
+    assert found == set(all_of_it(is_applied=True))
 
 
 def test_store_that_this_process_has_open_is_looked_at_beside_it(path: Path) -> None:
@@ -78,7 +83,7 @@ def test_store_that_this_process_has_open_is_looked_at_beside_it(path: Path) -> 
         found = applied(path)
         client.enqueue("scan", job_id="b")
 
-        assert found == [(1, "first", True)]
+        assert found == all_of_it(is_applied=True)
         assert child("is_in_use", path), "the look at it has dropped no lock"
 
 
@@ -89,8 +94,8 @@ def test_open_store_says_it_of_itself(path: Path) -> None:
         after = run(store.migrations())
         run(store.close())
 
-        assert [each.applied_at for each in before] == [None]
-        assert [each.applied_at is None for each in after] == [False]
+        assert [each.applied_at for each in before] == [None] * len(FILES)
+        assert [each.applied_at is None for each in after] == [False] * len(FILES)
 
 
 def test_log_that_was_left_by_a_kill_is_read_and_left(path: Path) -> None:
@@ -99,7 +104,7 @@ def test_log_that_was_left_by_a_kill_is_read_and_left(path: Path) -> None:
     before = contents(path.parent)
     found = applied(path)
 
-    assert found == [(1, "first", True)]
+    assert found == all_of_it(is_applied=True)
     assert contents(path.parent) == before
     assert child("listed", path) == ["first"]
 
@@ -108,7 +113,7 @@ def test_log_whose_index_was_lost_is_read(path: Path) -> None:
     killed("enqueue_and_die", path, "first")
     Path(f"{path}-shm").unlink()
 
-    assert applied(path) == [(1, "first", True)]
+    assert applied(path) == all_of_it(is_applied=True)
     assert child("listed", path) == ["first"]
 
 
@@ -118,7 +123,7 @@ def test_file_with_tables_of_its_own_has_none_and_stays_as_it_is(path: Path, jou
     asked(path, "create table orders (number integer primary key)")
     before = contents(path.parent)
 
-    assert applied(path) == [(1, "first", False)]
+    assert applied(path) == all_of_it(is_applied=False)
     assert contents(path.parent) == before
 
 
@@ -164,7 +169,7 @@ def test_it_can_be_asked_on_an_event_loop_and_leaves_no_connection(path: Path) -
         pass
     found = asyncio.run(connect(f"sqlite:///{path}").store.migrations())
 
-    assert [each.applied_at is None for each in found] == [False]
+    assert [each.applied_at is None for each in found] == [False] * len(FILES)
     assert [each for each in apsw.connections() if each.filename and Path(each.filename) == path.resolve()] == []
 
 
@@ -174,7 +179,7 @@ def test_path_with_marks_of_an_address_is_the_file_it_names(tmp_path: Path) -> N
         pass
     store = SqliteStore(File(str(path)))
 
-    assert [each.applied_at is None for each in run(store.migrations())] == [False]
+    assert [each.applied_at is None for each in run(store.migrations())] == [False] * len(FILES)
 
 
 def test_store_without_a_schema_has_no_migrations() -> None:

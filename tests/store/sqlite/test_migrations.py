@@ -10,10 +10,13 @@ from typing import Final
 import apsw
 import pytest
 
+from detent.store.sqlite import migrating
 from tests.store.sqlite.files import CHILD_S_MAX, ROOT, ids, is_sound, opened, raises
 from tests.store.sqlite.watching import watched
 
-FIRST: Final = ROOT / "src/detent/store/sqlite/migrations/0001_first.sql"
+FILES: Final = sorted((ROOT / "src/detent/store/sqlite/migrations").glob("*.sql"))
+# The number, the name and the checksum of each.
+KNOWN: Final = [(int(file.name[:4]), file.stem[5:], hashlib.sha256(file.read_bytes()).hexdigest()) for file in FILES]
 OPENERS: Final = 6
 
 
@@ -30,8 +33,7 @@ def test_empty_file_is_made_a_store_at_first_use(path: Path) -> None:
     with opened(path) as client:
         client.enqueue("scan", job_id="first")
 
-    checksum = hashlib.sha256(FIRST.read_bytes()).hexdigest()
-    assert asked(path, "select number, name, checksum from detent_migrations") == [(1, "first", checksum)]
+    assert asked(path, "select number, name, checksum from detent_migrations") == KNOWN
     assert asked(path, "pragma application_id") == [(int.from_bytes(b"dtnt"),)]
     assert asked(path, "pragma journal_mode") == [("wal",)]
 
@@ -66,7 +68,7 @@ def test_processes_that_open_a_new_store_together_migrate_it_once(path: Path) ->
     told = [process.communicate(timeout=CHILD_S_MAX) for process in started]
 
     assert [process.returncode for process in started] == [0] * OPENERS, told
-    assert asked(path, "select count(*) from detent_migrations") == [(1,)]
+    assert asked(path, "select count(*) from detent_migrations") == [(len(KNOWN),)]
     assert asked(path, "select count(*), count(distinct name) from detent_lifecycles") == [(5, 5)]
     with opened(path) as client:
         assert ids(client) == [f"job-{number}" for number in range(OPENERS)]
@@ -76,13 +78,13 @@ def test_processes_that_open_a_new_store_together_migrate_it_once(path: Path) ->
 def test_store_of_a_newer_program_is_refused_and_left_alone(path: Path) -> None:
     with opened(path):
         pass
-    asked(path, "insert into detent_migrations values (7, 'later', 'x', 0)")
+    asked(path, "insert into detent_migrations values (99, 'later', 'x', 0)")
 
     with raises("schema_newer") as refused, opened(path):
         pass
-    assert "migration 7 (later)" in str(refused.value)
-    assert "up to 1" in str(refused.value)
-    assert asked(path, "select count(*) from detent_migrations") == [(2,)]
+    assert "migration 99 (later)" in str(refused.value)
+    assert f"up to {len(KNOWN)};" in str(refused.value)
+    assert asked(path, "select count(*) from detent_migrations") == [(len(KNOWN) + 1,)]
 
 
 def test_store_whose_migration_has_other_content_is_refused(path: Path) -> None:
@@ -93,6 +95,25 @@ def test_store_whose_migration_has_other_content_is_refused(path: Path) -> None:
     with raises("schema_changed") as refused, opened(path):
         pass
     assert "migration 1 (first)" in str(refused.value)
+
+
+@pytest.mark.parametrize("before", range(1, len(FILES)))
+def test_store_of_an_older_program_is_brought_up_to_date_with_all_that_is_in_it(
+    path: Path, before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = migrating.migrations()
+    with monkeypatch.context() as older:
+        older.setattr(migrating, "migrations", lambda: known[:before])
+        with opened(path) as client:
+            client.enqueue_many([{"kind": "scan", "job_id": job_id} for job_id in ("a", "b")])
+        assert asked(path, "select count(*) from detent_migrations") == [(before,)]
+    with opened(path) as client:
+        client.pause_queue("other")
+        claimed = client.claim(worker="w1", limit=2, start=True)
+
+        assert [job.id for job in claimed] == ["a", "b"]
+        assert is_sound(client)
+    assert asked(path, "select number, name, checksum from detent_migrations") == KNOWN
 
 
 @pytest.mark.parametrize("journal_mode", ["delete", "wal"])

@@ -60,6 +60,10 @@ grant usage on sequence detent_jobs_job_seq to detent_app;
 -- A receipt that has expired is written over. The limit of a queue is set, and locked by whoever fills the queue.
 grant insert, update on detent_receipts, detent_queues to detent_app;
 
+-- Queues are paused and go on. Workers report themselves, and what the calendar asks for is kept and moves on.
+grant insert, delete on detent_pauses to detent_app;
+grant insert, update, delete on detent_workers, detent_schedules to detent_app;
+
 -- What has ended goes with all that was kept of it. Rows are locked before they go, and for that PostgreSQL wants the
 -- right to update a column; none of these can be changed all the same, or it does not matter.
 grant delete on detent_ended, detent_events, detent_event_details, detent_notes, detent_receipts, detent_jobs

@@ -10,9 +10,11 @@ from typing import Final, NamedTuple
 from detent.store.blocks import blocks
 
 COMPILED_MAX: Final = 1_024
-_FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql")
+_FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql")
 # Parts of others, in this order: what is made of another stands before it.
-_SHARED: Final[tuple[str, ...]] = ("columns", "live_columns", "spec_columns", "event_columns", "event_fields")
+_SHARED: Final[tuple[str, ...]] = (
+    "columns", "live_columns", "spec_columns", "event_columns", "event_fields", "is_paused",
+)  # fmt: skip
 _NUMBERED: Final = re.compile(r"(\$\d+)::")
 _VALUE: Final = re.compile(r"(?<!:):([a-z][a-z0-9_]*)")
 

@@ -17,8 +17,9 @@ from detent.store.keeping import Keeping
 from detent.store.postgres import checking, finding, log, opening, pruning, verbs
 from detent.store.postgres.address import Address
 from detent.store.postgres.bell import RING, Listener, Ringer
+from detent.store.postgres.fleet import FleetInDatabase, has_tick, said
 from detent.store.postgres.memory import Memory
-from detent.store.postgres.script import Script, ask
+from detent.store.postgres.script import Script
 from detent.store.postgres.server import Server
 from detent.store.postgres.session import Session
 from detent.store.postgres.statements import SQL
@@ -35,7 +36,7 @@ POLL_S: Final = 0.05
 CALM_POLL_S: Final = 0.5  # where rings are heard
 
 
-class PostgresStore:
+class PostgresStore(FleetInDatabase):
     """One connection reads, one listens while somebody waits, the others write; each is made when it is first needed.
 
     Time is the server's, unless a clock is given: that is for tests.
@@ -165,7 +166,21 @@ class PostgresStore:
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         values = {"tenant": tenant, "queue": queue, "depth_max": depth_max}
-        await self._write(lambda session: _said(SQL["limit_queue"], values))
+        await self._write(lambda session: said(SQL["limit_queue"], values))
+
+    async def advance_schedule(
+        self, tenant: str, name: str, *, expected: int, next_at: int, requests: Sequence[Request] = ()
+    ) -> Replies | None:
+        dice = Dice(self._random)
+
+        def advance(session: Session) -> Script[Replies | None]:
+            is_ours = yield from has_tick(session, tenant, name, expected, next_at)
+            if not is_ours or not requests:
+                return [] if is_ours else None
+            return (yield from verbs.apply(session, requests, dice, self._keeping))
+
+        replies: Replies | None = await self._hand_in(Work(make=advance, dice=dice), None, len(requests))
+        return replies
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         return await self._write(lambda session: pruning.prune(session, tenant, retention, limit))
@@ -224,10 +239,6 @@ class PostgresStore:
 def _rung(reader: Desk[Work]) -> None:
     """On the ringer's own thread. That it was not heard is no harm."""
     try:
-        reader.do_here(Work(make=lambda session: _said(RING, {}), is_optional=True))
+        reader.do_here(Work(make=lambda session: said(RING, {}), is_optional=True))
     except DetentError:
         return
-
-
-def _said(sql: str, values: dict[str, Any]) -> Script[None]:
-    yield ask(sql, values)

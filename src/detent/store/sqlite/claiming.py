@@ -24,6 +24,7 @@ def candidates(session: Session, request: ClaimRequest) -> Iterator[Job]:
     lanes = [
         _lane(session, (request.tenant, queue, kind, adapter), request.limit)
         for queue in dict.fromkeys(request.queues)
+        if not session.is_paused(request.tenant, queue)
         for kind in _kinds(session, request, queue)
         for adapter in _adapters(session, request, queue, kind)
     ]

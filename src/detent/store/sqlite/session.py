@@ -18,7 +18,7 @@ from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.statements import SQL
 
 _BY_ID, _BY_IDS, _BY_NUMBERS, _BY_KEY = SQL["by_id"], SQL["by_ids"], SQL["by_numbers"], SQL["by_dedupe_key"]
-_RECEIPT, _DEPTH_MAX, _DEPTH = SQL["receipt"], SQL["depth_max"], SQL["depth"]
+_RECEIPT, _DEPTH_MAX, _DEPTH, _IS_PAUSED = SQL["receipt"], SQL["depth_max"], SQL["depth"], SQL["is_paused"]
 REMEMBERED_MAX: Final = 4_096
 REMEMBERED_BYTES_MAX: Final = 16_384  # of payload and checkpoint: larger ones are read again
 
@@ -34,12 +34,13 @@ class Session:
         self._jobs: dict[Key, Job | None] = {}  # None: known not to be there
         self._numbers: dict[Key, int] = {}
         self._keys: dict[int, Key] = {}
+        self._paused: dict[Key, bool] = {}  # by tenant and queue
 
     def begin(self, now: int) -> None:
         """At the start of a transaction: forget what others may have changed since the last one."""
         self.now = now
         ((version,),) = self.connection.execute(SQL["data_version"])
-        if version != self._version or max(len(self._numbers), len(self._jobs)) > REMEMBERED_MAX:
+        if version != self._version or max(len(self._numbers), len(self._jobs), len(self._paused)) > REMEMBERED_MAX:
             self.forget()
             self._version = version
 
@@ -48,6 +49,7 @@ class Session:
         self._jobs.clear()
         self._numbers.clear()
         self._keys.clear()
+        self._paused.clear()
         self.definitions.forget_policies()
 
     def fetch(self, keys: Sequence[Key]) -> None:
@@ -104,6 +106,20 @@ class Session:
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         number = self._numbers.get((tenant, job_id), 0)  # one that is new in this transaction has none
         return [note_of(row, job_id) for row in self.connection.execute(SQL["notes_of_kind"], (number, kind))]
+
+    def is_paused(self, tenant: str, queue: str) -> bool:
+        key = tenant, queue
+        if key not in self._paused:
+            self._paused[key] = self.connection.one(_IS_PAUSED, key) is not None
+        return self._paused[key]
+
+    def pause(self, tenant: str, queue: str, by: str, reason: str | None) -> None:
+        self._paused.clear()
+        self.connection.execute(SQL["pause_queue"], (tenant, queue, self.now, by, reason))
+
+    def resume(self, tenant: str, queue: str) -> None:
+        self._paused.clear()
+        self.connection.execute(SQL["resume_queue"], (tenant, queue))
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return self.definitions.lifecycle_named(self.connection, name, version)

@@ -27,6 +27,7 @@ from detent.store.request import ClaimRequest, Replies, Request
 from detent.store.sqlite import checking, finding, log, migrating, pruning
 from detent.store.sqlite.claiming import candidates
 from detent.store.sqlite.file import File
+from detent.store.sqlite.fleet import FleetInFile, has_tick
 from detent.store.sqlite.session import Session, Work
 from detent.store.sqlite.sharing import forked
 from detent.store.sqlite.statements import SQL
@@ -39,7 +40,7 @@ Result = TypeVar("Result")
 POLL_S: Final = 0.05
 
 
-class SqliteStore:
+class SqliteStore(FleetInFile):
     """`file` says where and how. Writes go through one thread and reads through another, each with a connection."""
 
     def __init__(
@@ -129,6 +130,14 @@ class SqliteStore:
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         await self._write(lambda session: session.connection.execute(SQL["limit_queue"], (tenant, queue, depth_max)))
+
+    async def advance_schedule(
+        self, tenant: str, name: str, *, expected: int, next_at: int, requests: Sequence[Request] = ()
+    ) -> Replies | None:
+        def advance(session: Session) -> Replies | None:
+            return self._apply(session, requests) if has_tick(session, tenant, name, expected, next_at) else None
+
+        return await self._write(advance, size=len(requests))
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         return await self._write(lambda session: pruning.prune(session, tenant, retention, limit))

@@ -23,10 +23,13 @@ from detent.surfaces.cli.lifecycle import lifecycle
 from detent.surfaces.cli.migrate import migrate
 from detent.surfaces.cli.options import JSON_ASKED
 from detent.surfaces.cli.prune import prune
+from detent.surfaces.cli.queue import queue
 from detent.surfaces.cli.reconcile import reconcile
 from detent.surfaces.cli.replay import replay
+from detent.surfaces.cli.schedule import schedule
 from detent.surfaces.cli.verify import verify
 from detent.surfaces.cli.width import forget_nonsense
+from detent.surfaces.cli.workers import workers
 
 STDERR: Final = 2  # the last of the three standard streams
 # In the order in which `detent --help` lists them.
@@ -35,6 +38,9 @@ COMMANDS: Final[tuple[click.Command, ...]] = (
     enqueue,
     job,
     dlq,
+    queue,
+    workers,
+    schedule,
     event,
     lifecycle,
     verify,

@@ -9,24 +9,28 @@ from detent.client import Artifact, Client, Codec, Event, Job, Note, connect
 from detent.client.awaiting import Awaiting
 from detent.client.dead_letters import DeadLetter, DeadLetters, LetterFilters
 from detent.client.explaining import Budget, Explaining, Explanation
+from detent.client.queues import Queue, Queues
 from detent.client.reads import EventFilters, JobFilters, Reads
 from detent.client.reasons import Reason
 from detent.client.replaying import Difference, Replay
+from detent.client.schedules import Schedule, Schedules
 from detent.client.scope import Scoped, Who
 from detent.client.tree import Tree
 from detent.client.upkeep import Upkeep
 from detent.client.verbs import Verbs
 from detent.client.views import Field, Moment, OptionalMoment, View
 from detent.client.ways import Way
+from detent.client.workers import Worker, Workers
 from detent.store import Page, Pruned
 from detent.surfaces.reference.markdown import code, fence, page, section, table
 from detent.surfaces.reference.signatures import signature, type_name
 
 Method = Callable[..., Any]
 _BATCH: Final = "_many"
-_VIEWS: Final = (Job, Event, Note)
+_VIEWS: Final = (Job, Event, Note, Schedule)
 _ANSWERS: Final = (
     Page, Artifact, Tree, Explanation, Reason, Way, Budget, DeadLetter, Pruned, Report, Violation, Replay, Difference,
+    Queue, Worker,
 )  # fmt: skip
 _KEYWORDS: Final = (Who, JobFilters, EventFilters, LetterFilters)
 # Which class of the client holds what; a method is listed where it is written.
@@ -36,6 +40,9 @@ _GROUPS: Final = {
     "Batches": "One transaction, one verdict for each item: the job, or the error in its place.",
     "Reads": "They see everything that was acknowledged before. In a file they wait for no writer.",
     "Upkeep": "What keeps a store in order.",
+    "Queues": "Queues as wholes. A paused one is passed over by claims; nothing else changes.",
+    "Workers": "Each reports itself every few seconds; whoever asks sees who is there.",
+    "Schedules": "Jobs that the calendar asks for. Whoever reads the calendar says when the next tick is.",
 }
 
 
@@ -62,7 +69,8 @@ def public_methods() -> dict[str, Method]:
 def groups() -> dict[str, list[str]]:
     """Every public method under its heading, in the order of the code."""
     listed: dict[str, list[str]] = {name: [] for name in _GROUPS}
-    for home in (Scoped, Client, Verbs, Reads, Awaiting, Explaining, DeadLetters, Upkeep):
+    homes = (Scoped, Client, Verbs, Reads, Awaiting, Explaining, DeadLetters, Upkeep, Queues, Workers, Schedules)
+    for home in homes:
         for name in vars(home):
             if name in public_methods():
                 listed[_heading(home, name)].append(name)

@@ -11,11 +11,13 @@ from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
 from detent.testing.contract.log import Log
 from detent.testing.contract.looking_back import LookingBack
+from detent.testing.contract.pausing import Pausing
 from detent.testing.contract.purging import Purging
 from detent.testing.contract.reconciling import Reconciling
 from detent.testing.contract.refusals import Refusals
 from detent.testing.contract.repeats import Repeats
 from detent.testing.contract.retention import Removal
+from detent.testing.contract.schedules import Schedules
 from detent.testing.contract.tailing import Tailing
 from detent.testing.contract.tallies import Tallies
 from detent.testing.contract.tenants import Tenants
@@ -23,6 +25,7 @@ from detent.testing.contract.twins import Twins
 from detent.testing.contract.verdicts import Verdicts
 from detent.testing.contract.versions import Versions
 from detent.testing.contract.wires import Wires
+from detent.testing.contract.workers import Workers
 
 
 class StoreContract(
@@ -48,6 +51,9 @@ class StoreContract(
     LookingBack,
     Removal,
     Purging,
+    Pausing,
+    Workers,
+    Schedules,
     Wires,
 ):
     """What a store must do. Say in `make_store` which one; `receipts_s`, `verbose_s` and `notes_max` what it keeps."""

@@ -54,7 +54,8 @@ from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
 cross join {lanes}
 cross join lateral (
     select * from detent_records i
-    where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+    where not {is_paused}
+        and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
         and i.claim_at is not null and i.claim_at <= c.moment
         and i.order_at <= c.moment and (i.order_at, i.job) > (l.order_at, l.job)
     order by i.order_at, i.job
@@ -71,7 +72,8 @@ from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
 cross join {lanes}
 cross join lateral (
     select * from detent_records i
-    where i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+    where not {is_paused}
+        and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
         and i.claim_at is not null and i.claim_at <= c.moment
         and i.order_at > c.moment and i.order_at > i.claim_at and (i.order_at, i.job) > (l.order_at, l.job)
     order by i.order_at, i.job

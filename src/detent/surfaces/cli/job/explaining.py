@@ -28,7 +28,17 @@ from detent.surfaces.shapes import JobShape, job_shape
 # What an operator can do about it, where there is a command for the verb.
 COMMANDS: Final = ("requeue", "submit", "approve", "deny", "cancel")
 # These hold since the job became due; of all others it is told how long they have lasted.
-_DUE: Final = frozenset({"no_claim", "kind_not_served", "waits_its_turn"})
+_DUE: Final = frozenset(
+    {
+        "no_claim",
+        "queue_not_served",
+        "kind_not_served",
+        "adapter_not_served",
+        "workers_draining",
+        "workers_busy",
+        "waits_its_turn",
+    }
+)
 
 
 class ExplanationShape(Struct, frozen=True):
@@ -77,10 +87,14 @@ def explain(url: str | None, tenant: str, as_json: bool, job_id: str) -> None:
 
 def _advice(job: Job, codes: set[str]) -> Iterator[str]:
     """What helps, and is no command of ours."""
-    if "no_claim" in codes:
+    if not codes.isdisjoint({"no_claim", "queue_not_served", "workers_draining"}):
         yield f"start a worker that claims from queue '{clean(job.queue)}'"
     if "kind_not_served" in codes:
         yield f"start a worker that claims jobs of kind '{clean(job.kind)}' from queue '{clean(job.queue)}'"
+    if "adapter_not_served" in codes:
+        yield f"start a worker that has adapter '{clean(job.adapter_id)}'"
+    if "workers_busy" in codes:
+        yield "start another worker, or give those that are there more slots"
 
 
 def _commands(found: Explanation, codes: set[str]) -> Iterator[str]:
@@ -88,6 +102,8 @@ def _commands(found: Explanation, codes: set[str]) -> Iterator[str]:
     job = found.job
     if "overdue" in codes:
         yield suggested("reconcile --once", tenant=False)
+    if "queue_paused" in codes:
+        yield suggested("queue resume", job.queue)
     if job.is_ended:
         yield _on_from_its_end(found, codes)
     asked = {way.verb for way in found.ways}
