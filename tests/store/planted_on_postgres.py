@@ -48,8 +48,8 @@ def forget_notes(patch: pytest.MonkeyPatch) -> None:
 def forget_who_asked(patch: pytest.MonkeyPatch) -> None:
     event_row = rounds._event_row
 
-    def row(event: Event, number: int, payload: str | None) -> Row:
-        return event_row(nameless(event), number, payload)
+    def row(event: Event, payload: str | None) -> Row:
+        return event_row(nameless(event), payload)
 
     patch.setattr(rounds, "_event_row", row)
 

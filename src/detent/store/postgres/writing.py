@@ -11,7 +11,7 @@ from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
-from detent.store.postgres.round import Round
+from detent.store.postgres.round import Keys, Round
 from detent.store.postgres.script import Script
 from detent.store.postgres.session import Session
 from detent.store.request import Kept, Key
@@ -28,12 +28,20 @@ class Batch:
         self._next: dict[Key, int] = {}  # in which round a job can be changed again
         self._begun: set[Key] = set()
         self._freed: dict[tuple[str, str, str], int] = {}  # in which round a dedupe key becomes free
+        self._first: Change | None = None  # of those that are alike,
+        self._joined: list[Keys] = []  # and whom its rows are for
         self.jobs: dict[Key, Job] = {}  # as they are when all is written
 
     def add(self, change: Change, job: Job) -> None:
         """The numbers of its definitions have to be known (`know`), or they are missing."""
-        spec, values = job.spec, self._encoded(change)
+        spec = job.spec
         key = spec.tenant, spec.id
+        self.jobs[key] = job
+        if change.like is not None and change.like is self._first and spec.dedupe_key is None and key not in self._next:
+            self._join(key)
+            return
+        self._first, self._joined = None if key in self._next else change.like or change, []
+        values = self._encoded(change)
         if change.before.rev == 0:
             self._begin(change, key, values)
         else:
@@ -41,9 +49,14 @@ class Batch:
                 self._move(event, key, change, values if event is change.events[-1] else {})
             if values and not change.events:
                 self._round(key).say(key, values)
-        self.jobs[key] = job
         for spawned in change.spawned:
             self.add(spawned, spawned.job)
+
+    def _join(self, key: Key) -> None:
+        """The same happens to it as to the first of those that are alike."""
+        self._next[key] = len(self._joined)
+        for keys in self._joined:
+            keys.append(key)
 
     def rest(self, notes: Sequence[Note], kept: Sequence[Kept]) -> None:
         """Notes and receipts, with the last of the moves; notes on new jobs need their numbers first."""
@@ -87,14 +100,14 @@ class Batch:
             payload = None
         columns = {**event.changes, **values} if values else event.changes
         if columns.get("phase") != "ended":
-            place.move(key, event, columns, payload, _guard(change))
+            self._joined.append(place.move(key, event, columns, payload, _guard(change)))
             return
         spec = change.before.spec
         if spec.dedupe_key is not None:
             self._freed[spec.tenant, spec.kind, spec.dedupe_key] = self._next[key] - 1
         lifecycle = self._session.lifecycle(spec.lifecycle, spec.lifecycle_version)
         outcome = lifecycle.by_name[event.to_state].outcome
-        place.end(key, event, {**columns, "outcome": outcome}, payload, _guard(change))
+        self._joined.append(place.end(key, event, {**columns, "outcome": outcome}, payload, _guard(change)))
 
     def _round(self, key: Key) -> Round:
         """The first in which nothing else happens to the job."""
