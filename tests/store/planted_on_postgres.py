@@ -77,8 +77,8 @@ def refuse_on_what_it_remembers(patch: pytest.MonkeyPatch) -> None:
 
 
 def write_without_comparing(patch: pytest.MonkeyPatch) -> None:
-    change_statement(patch, "move_record", "and r.rev = k.to_rev - 1", "")
-    change_statement(patch, "end_records", "and r.rev = k.to_rev - 1", "")
+    change_statement(patch, "move_record", "and r.rev = k.from_rev", "")
+    change_statement(patch, "end_records", "and r.rev = k.from_rev", "")
     change_statement(patch, "insert_event", "from {rows} k", "from {rows} k on conflict do nothing")
 
 

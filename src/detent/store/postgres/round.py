@@ -1,6 +1,6 @@
 """One statement's worth of a plan: its rows by where they go, and how they become the values of the statement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,9 @@ _ALWAYS: Final = frozenset(BEGUN)
 _IN_ORDER: Final = frozenset(("move_record", "end_records", "say"))
 _first: Final = itemgetter(0)
 _DEFAULTS: Final = dict.fromkeys(("attempt", "failures", "crashes", "interruptions", "retries"), 0)
+ALIKE_MAX: Final = 4  # kinds of events that are each written from one row
 Keys = list[Key]
+Logged = tuple[Event, str | None]  # with its payload in text
 Steps = dict[Names, list[tuple[Keys, Row]]]  # jobs that are alike have one row
 # A block, the columns of the record that it sets, and its rows: all but their first values, which may be many to a row.
 Filled = tuple[str, Names, list[tuple[list[Any], Row]]]
@@ -47,15 +49,15 @@ class Round:
         self._queues.add((spec[4], spec[5]))
         self._begun.append((key, (*spec, *_first_row(first)), columns))
 
-    def move(self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, guard: Row) -> Keys:
+    def move(self, key: Key, log: Sequence[Logged], columns: Mapping[str, Any], guard: Row) -> Keys:
         """`guard`: whether it needs the lease, and what had been said of the job when it was decided.
 
         Jobs of which the same is to be said join the keys that come back.
         """
-        return self._step(self._moved, key, event, columns, payload, guard)
+        return self._step(self._moved, key, log, columns, guard)
 
-    def end(self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, guard: Row) -> Keys:
-        return self._step(self._ended, key, event, columns, payload, guard)
+    def end(self, key: Key, log: Sequence[Logged], columns: Mapping[str, Any], guard: Row) -> Keys:
+        return self._step(self._ended, key, log, columns, guard)
 
     def say(self, key: Key, columns: Mapping[str, Any]) -> None:
         self._said.setdefault(tuple(columns), []).append(([key], tuple(columns.values())))
@@ -88,19 +90,12 @@ class Round:
         if self.first_event is None:
             self.first_event = key, event
 
-    def _step(
-        self,
-        steps: Steps,
-        key: Key,
-        event: Event,
-        columns: Mapping[str, Any],
-        payload: str | None,
-        guard: Row,
-    ) -> Keys:
-        self._first(key, event)
-        row, keys = (event.rev, event.to_state, event.at, *guard, *columns.values()), [key]
+    def _step(self, steps: Steps, key: Key, log: Sequence[Logged], columns: Mapping[str, Any], guard: Row) -> Keys:
+        (first, _), (last, _) = log[0], log[-1]
+        self._first(key, first)
+        row, keys = (first.rev - 1, last.rev, last.to_state, last.at, *guard, *columns.values()), [key]
         steps.setdefault(tuple(columns), []).append((keys, row))
-        self._events.append((keys, event, payload))
+        self._events += [(keys, event, payload) for event, payload in log]
         return keys
 
     @property
@@ -132,8 +127,10 @@ class Round:
 
     def _log(self, session: "Session") -> list[Filled]:
         numbers = session.numbers
+        logged = [(numbers(keys), _event_row(event, said)) for keys, event, said in self._events]
+        are_alike = len(logged) <= ALIKE_MAX and all(len(jobs) > 1 for jobs, _ in logged)
         rows: list[Filled] = [
-            ("insert_event", (), [(numbers(keys), _event_row(event, said)) for keys, event, said in self._events]),
+            *[("insert_event", (), each) for each in ([[row] for row in logged] if are_alike else [logged])],
             ("insert_detail", (), [(numbers([key]), row) for key, row in self.details]),
             ("insert_note", (), [(numbers([key]), row) for key, row in self.notes]),
             ("keep_receipt", (), [([row[0]], row[1:]) for row in self.receipts]),
