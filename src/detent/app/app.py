@@ -1,7 +1,7 @@
 """The app: where a program's jobs are declared, and through which they are made."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from os import PathLike
 from types import TracebackType
@@ -25,6 +25,7 @@ from detent.lifecycle.bounds import check_kind
 from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
 from detent.runtime.handler import Handler
+from detent.store import Store
 from detent.store.protocol import Transaction
 
 Returned = TypeVar("Returned")
@@ -60,6 +61,8 @@ class App:
         self.resolver = resolver
         self.policy = policy
         self._settings = {"codec": codec, "create": create, **settings}
+        self._codec = codec or Codec()
+        self._store_of: Callable[[], Store] | None = None
         self._defaults = defaults or Settings()
         check_defaults(self._defaults)
         for each in lifecycles:
@@ -69,7 +72,7 @@ class App:
         if url is not None:
             self.connect()  # opens nothing, and tells of a wrong address where it is written
         self._known = Registry(*BUILT_IN.values(), *lifecycles)
-        self._clients = Clients(self.connect, self._declared, tenant=tenant, codec=codec or Codec())
+        self._clients = self._new_clients()
 
     @property
     def job(self) -> Declare:
@@ -93,6 +96,8 @@ class App:
 
     def connector(self) -> Callable[[], Connecting]:
         """What makes such clients, for a worker. It can be sent to another process, unless its codec cannot."""
+        if self._store_of is not None:
+            return partial(self._connect_to, self._store_of)
         return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **self._settings)
 
     async def aclient(self) -> Client:
@@ -134,6 +139,19 @@ class App:
     def handle(self, job_id: str, *, tenant: str | None = None, result: Result = ANYTHING) -> JobHandle[Any]:
         """A job by its id, wherever it was made. Nothing is looked up yet."""
         return JobHandle(self._clients, job_id, tenant=tenant or self.tenant, result=result)
+
+    @contextmanager
+    def on_store(self, store_of: Callable[[], Store]) -> Iterator[Self]:
+        """Use other stores for the length of a block: what is called here makes one, not yet open. For tests.
+
+        Handles that were made inside belong to that store. Close the app before the block ends.
+        """
+        before = self._store_of, self._clients
+        self._store_of, self._clients = store_of, self._new_clients()
+        try:
+            yield self
+        finally:
+            self._store_of, self._clients = before
 
     async def aclose(self) -> None:
         """Finish what is under way and close the store, if it is open."""
@@ -178,6 +196,12 @@ class App:
         if new.lifecycle not in self._lifecycles and new.lifecycle not in BUILT_IN.values():
             self._lifecycles.append(new.lifecycle)
         return JobFunction(self, new)
+
+    def _new_clients(self) -> Clients:
+        return Clients(self.connect, self._declared, tenant=self.tenant, codec=self._codec)
+
+    def _connect_to(self, store_of: Callable[[], Store]) -> Connecting:
+        return Connecting(Client(store_of(), tenant=self.tenant, codec=self._codec, lifecycles=self._declared()))
 
     def _declared(self) -> Sequence[Lifecycle]:
         return (*BUILT_IN.values(), *self._lifecycles)
