@@ -85,10 +85,9 @@ class Expecting:
         if jobs:
             lines = "\n".join(f"  {shown_call(each)}\n    {'; '.join(wanted.differences(each))}" for each in jobs)
             return f"{wanted} was not enqueued. What there is of it, and how it differs:\n{lines}"
-        others = sorted({each.kind for each in self.made()})
-        return (
-            f"no '{wanted.kind}' was enqueued; {f'there are jobs of {others}' if others else 'there is no job at all'}"
-        )
+        others = ", ".join(sorted({each.kind for each in self.made()}))
+        there = f"there are jobs of {others}" if others else "there is no job at all"
+        return f"no '{wanted.kind}' was enqueued; {there}"
 
 
 def _steps(events: list[Event], by: By) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """What a test wants to go wrong: attempts that fail, workers that die, jobs that are cancelled while they run."""
 
 from types import TracebackType
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
-from detent.errors import TransientError
+from detent.errors import InvalidArgument, TransientError
 
 Way = Literal["fail", "crash", "cancel"]
+_WORDS: Final[dict[Way, str]] = {"fail": "fail", "crash": "crash", "cancel": "be cancelled"}
 
 
 class Mishap:
@@ -47,8 +48,13 @@ class Mishap:
 
     def check(self) -> None:
         """That it came to pass, unless that was looked at before."""
-        if self.happened == 0 and not self._is_over:
-            message = f"'{self.kind}' was to {self.way} {self._times} times, and no attempt was made at it"
+        if not self._is_over:
+            self._check_happened()
+
+    def _check_happened(self) -> None:
+        if self.happened == 0:
+            often = "once" if self._times == 1 else f"{self._times} times"
+            message = f"'{self.kind}' was to {_WORDS[self.way]} {often}, and no attempt was made at it"
             raise AssertionError(f"{message}; was it enqueued, and drained?")
 
     def __enter__(self) -> Self:
@@ -57,9 +63,9 @@ class Mishap:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
-            self.check()
-        self._is_over = True
+        is_due, self._is_over = kind is None and not self._is_over, True
+        if is_due:
+            self._check_happened()
 
     def __repr__(self) -> str:
         return f"<Mishap {self.kind} {self.way} happened={self.happened} left={self.left}>"
@@ -71,7 +77,7 @@ class Mishaps:
 
     def arm(self, mishap: Mishap) -> Mishap:
         if mishap.left < 1:
-            raise ValueError(f"times is {mishap.left}; a mishap happens at least once")
+            raise InvalidArgument(f"times is {mishap.left}; a mishap happens at least once")
         self._armed.append(mishap)
         return mishap
 
