@@ -17,7 +17,7 @@ from detent.runtime.gate.verdicts import WORDS, Verdict
 RULES_MAX: Final = 1_000
 BYTES_MAX: Final = 1_000_000
 TOP_KEYS: Final = ("default", "rule")
-VERDICT_KEYS: Final = ("verdict", "delay_s", "rate_max", "per_s")
+VERDICT_KEYS: Final = ("delay_s", "rate_max", "per_s", "verdict")
 KEYS: Final = ("name", *READERS, *VERDICT_KEYS)
 
 

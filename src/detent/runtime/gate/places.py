@@ -32,7 +32,7 @@ class Places:
     def _find(self, key: str | None, first: int, last: int) -> int | None:
         for number in range(first, last):
             found = _KEY.match(self._lines[number])
-            if found is not None and key in found.groups():
+            if found is not None and key is not None and key in found.groups():
                 return number
         return None
 
