@@ -14,6 +14,7 @@ from detent.errors import (
     LifecycleError,
     NotFound,
     PermanentError,
+    PolicyError,
     Refused,
     Stopped,
     StoreError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from detent.app import App, Cron, JobFunction, JobHandle, await_all, wait_all
     from detent.client import Artifact, Client, Codec, Event, Job, Note, SyncClient, connect
     from detent.runtime.context import Context
+    from detent.runtime.gate import Gate, Verdict
 
 __version__ = "0.1.0"
 
@@ -42,6 +44,7 @@ __all__ = [
     "Cron",
     "DetentError",
     "Event",
+    "Gate",
     "InvalidArgument",
     "Job",
     "JobError",
@@ -57,6 +60,7 @@ __all__ = [
     "Note",
     "PermanentError",
     "Policy",
+    "PolicyError",
     "Refused",
     "Retry",
     "State",
@@ -65,6 +69,7 @@ __all__ = [
     "SyncClient",
     "TransientError",
     "ValidationError",
+    "Verdict",
     "WaitTimedOut",
     "await_all",
     "connect",
@@ -78,6 +83,7 @@ _LATER = {
     **dict.fromkeys(_CLIENT, "detent.client"),
     **dict.fromkeys(_APP, "detent.app"),
     "Context": "detent.runtime.context",
+    **dict.fromkeys(("Gate", "Verdict"), "detent.runtime.gate"),
 }
 
 

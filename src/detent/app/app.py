@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import partial
-from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -24,13 +23,12 @@ from detent.lifecycle import Lifecycle
 from detent.lifecycle.bounds import check_kind
 from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
+from detent.runtime.gate import Gate, PolicySource
 from detent.runtime.handler import Handler
 from detent.store import Store
 from detent.store.protocol import Transaction
 
 Returned = TypeVar("Returned")
-# What decides on jobs of `dispatch`: a file of rules, or a function.
-Gate = str | PathLike[str] | Callable[..., Any]
 
 
 class App:
@@ -38,7 +36,7 @@ class App:
 
     `tenant`, `codec`, `create` and `settings` are those of `connect`, and `lifecycles` are your own. `defaults` are
     options that hold for every job unless it has its own. `resolver` fetches what a pointer points to, for handlers;
-    `policy` decides on jobs of `dispatch`: a file of rules, or a function.
+    `policy` decides on jobs of `dispatch`: a file of rules, a function, or a `Gate`.
 
     Nothing is opened before it is needed. `close` it, or use it in a `with` block; used again, it opens again.
     """
@@ -52,7 +50,7 @@ class App:
         codec: Codec | None = None,
         create: bool = True,
         resolver: Callable[[str], Any] | None = None,
-        policy: Gate | None = None,
+        policy: PolicySource | None = None,
         defaults: Settings | None = None,
         **settings: Any,
     ) -> None:
@@ -60,6 +58,7 @@ class App:
         self.tenant = tenant
         self.resolver = resolver
         self.policy = policy
+        Gate.of(policy)  # reads nothing yet: only workers need the rules
         self._settings = {"codec": codec, "create": create, **settings}
         self._codec = codec or Codec()
         self._store_of: Callable[[], Store] | None = None

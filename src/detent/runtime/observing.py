@@ -38,6 +38,9 @@ class Observer:
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         """The event loop, or the whole process, stood still; these handlers had it."""
 
+    def judged(self, verdict: str, count: int) -> None:
+        """The policy gave so many jobs this verdict, and it is on the record."""
+
     def reconciled(self, count: int) -> None:
         """Time demanded something of so many jobs, and it was done."""
 

@@ -44,6 +44,7 @@ class Tally(Observer):
         self.failures: Counter[tuple[str, str]] = Counter()  # by kind and error class
         self.stops: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
+        self.verdicts: Counter[str] = Counter()
         self.troubles: Counter[str] = Counter()
         self.durations: dict[str, Durations] = {}
 
@@ -72,6 +73,9 @@ class Tally(Observer):
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         self.stalls += 1
+
+    def judged(self, verdict: str, count: int) -> None:
+        self.verdicts[verdict] += count
 
     def reconciled(self, count: int) -> None:
         self.reconciliations += count
@@ -120,6 +124,10 @@ class Several(Observer):
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         for each in self._observers:
             each.stalled(handlers, for_s, stack)
+
+    def judged(self, verdict: str, count: int) -> None:
+        for each in self._observers:
+            each.judged(verdict, count)
 
     def reconciled(self, count: int) -> None:
         for each in self._observers:

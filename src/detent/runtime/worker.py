@@ -9,6 +9,7 @@ keeper       renews leases and learns of cancels, on a thread with a client of i
 watchdog     stops what has to stop and names what stands still, on a thread of its own
 drain        shuts down without losing anything
 reconciler   does what time demands, and removes what is old
+gate         asks the policy about jobs that wait for a verdict
 """
 
 import asyncio
@@ -31,6 +32,7 @@ from detent.runtime.committer import Committer
 from detent.runtime.context import Context
 from detent.runtime.drain import Drain
 from detent.runtime.ending import Ending
+from detent.runtime.gate import Gate, Gatekeeper, PolicySource
 from detent.runtime.hand import OwnHand
 from detent.runtime.handler import Handler, Isolation
 from detent.runtime.keeper import Keeper
@@ -56,7 +58,8 @@ class Worker:
     """`await worker.run()` works until it is told to stop, and returns when everything is given back or done.
 
     `connect` makes a client, not yet open: one is for the worker and one for its lease keeper. `tally` counts;
-    `observer` is told what happens, and logs it by default. `resolver` is what `ctx.resolve` asks.
+    `observer` is told what happens, and logs it by default. `resolver` is what `ctx.resolve` asks, and `policy` what
+    decides on jobs that wait for a verdict: a file of rules, a function, or a `Gate`.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Worker:
         name: str | None = None,
         observer: Observer | None = None,
         resolver: Callable[[str], Any] | None = None,
+        policy: PolicySource | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{new_id()[-4:]}"
         self.settings = settings or Settings()
@@ -76,6 +80,8 @@ class Worker:
         self.live: dict[Key, Run] = {}
         self._connect = connect
         self._resolver = resolver or _no_resolver
+        self._gate = Gate.of(policy)
+        self._gate.check()
         self._observer: Observer = Several(self.tally, observer or Logging())
         self._stopping = Stopping(self._observer)
         self._drain = Drain(self.live, self.settings, self._stopping)
@@ -111,6 +117,9 @@ class Worker:
         self._atlas = Atlas(client)
         self._reconciler = Reconciler(client, settings, observer)
         self._pruner = Pruner(client, settings, observer)
+        self._gatekeeper = Gatekeeper(
+            client, self._gate, worker=self.name, kinds=tuple(self.handlers), settings=settings, observer=observer
+        )  # fmt: skip
         ending = Ending(self.name, client.codec)
         self._outcomes = Outcomes(
             client,
@@ -159,6 +168,7 @@ class Worker:
         self._beat()
         self._do(self._reconciler.run())
         self._do(self._pruner.run())
+        self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
         for claimer in self._claimers.values():
             self._do(claimer.run())
 
