@@ -6,8 +6,9 @@
 from detent.runtime.context import Context
 from detent.runtime.handler import Handler, Isolation
 from detent.runtime.observing import Observer
+from detent.runtime.scheduler import CronJob
 from detent.runtime.settings import Settings
 from detent.runtime.tally import Tally
 from detent.runtime.worker import Worker
 
-__all__ = ["Context", "Handler", "Isolation", "Observer", "Settings", "Tally", "Worker"]
+__all__ = ["Context", "CronJob", "Handler", "Isolation", "Observer", "Settings", "Tally", "Worker"]
