@@ -1,5 +1,6 @@
 """What a worker does again and again, beside its handlers: trouble is told of, and it is tried again, less often."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from detent.errors import DetentError
@@ -17,3 +18,12 @@ async def for_ever(duty: str, work: Callable[[], Awaitable[None]], observer: Obs
         except DetentError as error:
             observer.troubled(duty, error)
             await patience.wait()
+
+
+async def nudged_within(seconds: float, nudged: asyncio.Event) -> None:
+    """Wait so long, or until it is nudged. `wait_for` of Python 3.11 would not notice a cancel beside a nudge."""
+    try:
+        async with asyncio.timeout(seconds):
+            await nudged.wait()
+    except TimeoutError:
+        return

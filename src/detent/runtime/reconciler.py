@@ -9,9 +9,9 @@ from typing import Final
 
 from detent.client import Client
 from detent.kernel import Job
-from detent.kernel.failure import CRASHED
+from detent.kernel.failure import EXPIRED
 from detent.runtime.backing_off import jittered
-from detent.runtime.duty import for_ever
+from detent.runtime.duty import for_ever, nudged_within
 from detent.runtime.observing import Observer
 from detent.runtime.settings import Settings
 from detent.runtime.ways import Atlas
@@ -45,15 +45,12 @@ class Reconciler:
         if len(replies) == limit:
             await asyncio.sleep(jittered(BREATH_S))
             return
-        try:
-            await asyncio.wait_for(self._nudged.wait(), jittered(self._settings.reconcile_s))
-        except TimeoutError:
-            return  # nobody nudged it: it looks by itself
+        await nudged_within(jittered(self._settings.reconcile_s), self._nudged)
 
     async def _tell(self, jobs: list[Job]) -> None:
         self._observer.reconciled(len(jobs))
         await self._atlas.learn(jobs)
-        self._observer.expired(sum(_has_crashed(job) and job.state in self._atlas[job].expired for job in jobs))
+        self._observer.expired(sum(_has_expired(job) and job.state in self._atlas[job].expired for job in jobs))
         for job in jobs:
             if job.state in self._atlas[job].dead_letters:
                 self._observer.buried(job)
@@ -79,7 +76,7 @@ class Pruner:
         self._observer.pruned(pruned.jobs)
 
 
-def _has_crashed(job: Job) -> bool:
+def _has_expired(job: Job) -> bool:
     """Whether that is the last thing that went wrong with it."""
     error = job.error or job.last_error
-    return error is not None and error.type == CRASHED
+    return error is not None and error.type == EXPIRED

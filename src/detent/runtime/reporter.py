@@ -9,7 +9,7 @@ from typing import Final
 
 from detent.client import Client
 from detent.errors import DetentError
-from detent.runtime.duty import for_ever
+from detent.runtime.duty import for_ever, nudged_within
 from detent.runtime.observing import Observer
 from detent.runtime.store_clock import StoreClock
 from detent.store.fleet import REPORT_S
@@ -76,10 +76,7 @@ class Reporter:
         await self._report()
         if self._clock is not None:
             await self._listen(self._clock)
-        try:
-            await asyncio.wait_for(self._nudged.wait(), REPORT_S)
-        except TimeoutError:
-            return  # nothing to tell before its time
+        await nudged_within(REPORT_S, self._nudged)
 
     async def _listen(self, clock: StoreClock) -> None:
         """What the store made of the report, and so what time it was there."""
