@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 from detent.app.calls import Call
 from detent.app.clients import Clients
+from detent.app.cron import Cron
 from detent.app.function import JobFunction
 from detent.app.handle import ANYTHING, JobHandle
 from detent.app.options import Settings
@@ -25,6 +26,7 @@ from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
 from detent.runtime.gate import Gate, PolicySource
 from detent.runtime.handler import Handler
+from detent.runtime.scheduler import CronJob
 from detent.store import Store
 from detent.store.protocol import Transaction
 
@@ -88,6 +90,10 @@ class App:
         if queues is None:
             return list(self._jobs.values())
         return [each for each in self._jobs.values() if each.queue in queues]
+
+    def cron(self) -> list[CronJob]:
+        """What the calendar asks for by what was declared here, for a worker."""
+        return [_cron_job(each, each.cron, self.tenant) for each in self._jobs.values() if each.cron is not None]
 
     def connect(self) -> Connecting:
         """A client of its own of the same store, as `detent.connect` gives it."""
@@ -204,3 +210,14 @@ class App:
 
     def _declared(self) -> Sequence[Lifecycle]:
         return (*BUILT_IN.values(), *self._lifecycles)
+
+
+def _cron_job(registration: Registration, cron: Cron, home: str) -> CronJob:
+    arguments = registration.payload.of_call((), dict(cron.arguments))
+    return CronJob(
+        name=registration.kind,
+        cron=cron.expression,
+        zone=cron.zone,
+        job=Call(registration, arguments, {}, home=home).item,
+        late_max_s=cron.late_max_s,
+    )

@@ -84,6 +84,8 @@ class Outcomes:
     def settled(self, run: Run, answer: Reply | DetentError) -> None:
         if isinstance(answer, Refused):
             self._observer.late(run, answer.code)
+        if isinstance(answer, Reply) and answer.job.state in run.ways.dead_letters:
+            self._observer.buried(answer.job)
         self._forget(run, came_to_of(run, answer))
 
     def close(self) -> None:
