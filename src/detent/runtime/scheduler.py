@@ -59,17 +59,25 @@ class Scheduler:
         await self._clock.known()
         await for_ever("schedule", self._round, self._observer)
 
-    async def _round(self) -> None:
-        if not self._digests:
-            await self._bring()
-        kept = [each for each in await self._client.schedules() if each.name in self._jobs]
-        tries = [await self._tried(each) for each in kept if self._from(each) <= self._now()]
-        if tries and all(tries):
-            return  # they have moved on: look again
-        await asyncio.sleep(self._wait_s(kept))
+    async def look(self) -> list[bool]:
+        """Have the ticks that are due; for each, whether it is over."""
+        await self.bring()
+        kept = await self.kept()
+        return [await self._tried(each) for each in kept if self._from(each) <= self._now()]
 
-    async def _bring(self) -> None:
+    async def kept(self) -> list[Schedule]:
+        """Those of this program, as they are now."""
+        return [each for each in await self._client.schedules() if each.name in self._jobs]
+
+    async def _round(self) -> None:
+        tries = await self.look()
+        if not tries or not all(tries):  # else they have moved on: look again
+            await asyncio.sleep(self._wait_s(await self.kept()))
+
+    async def bring(self) -> None:
         """Once: a schedule that somebody removes later is to stay away until a program brings it anew."""
+        if self._digests:
+            return
         now = self._now()
         kept = await self._client.keep_schedules(
             {

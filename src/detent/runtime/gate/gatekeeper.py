@@ -54,7 +54,7 @@ class Gatekeeper:
         while True:
             try:
                 is_prompt = is_prompt or await self._is_prompt(lifecycles)
-                judged = await self._walk()
+                judged = await self.walk()
                 patience.succeeded()
             except DetentError as error:
                 self._tell(error)
@@ -66,7 +66,7 @@ class Gatekeeper:
         known = await self._client.lifecycles() if lifecycles else []
         return not {each.name for each, _ in unjudged_states(known)}.isdisjoint(lifecycles)
 
-    async def _walk(self) -> int:
+    async def walk(self) -> int:
         """Once through all that waits. Returns how many were judged."""
         store, tenant, queues = self._client.store, self._client.tenant, self._settings.queues
         judged, cursor, seen = 0, None, set[str]()

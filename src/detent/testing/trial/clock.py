@@ -13,12 +13,13 @@ from detent.testing.clock import VirtualClock
 class TrialClock(VirtualClock):
     """It begins with today's date, at a whole second, and steps only forward.
 
-    Called, it says now in microseconds since the epoch; `now` says it as a datetime. `attend` is called at every
-    moment at which somebody has something to do, and `next_at` says which is the next.
+    Called, it says now in microseconds since the epoch; `now` says it as a datetime. `leave` is called
+    before time passes, `attend` at every moment at which somebody has something to do; `next_at` says which is next.
     """
 
     def __init__(self) -> None:
         super().__init__(host_clock() // SECOND * SECOND)
+        self.leave: Callable[[], None] = lambda: None
         self.attend: Callable[[], None] = lambda: None
         self.next_at: Callable[[], int | None] = lambda: None
 
@@ -33,6 +34,7 @@ class TrialClock(VirtualClock):
 
     def advance_to(self, at: int) -> None:
         """Step by step: whoever runs now has something to do at some moments on the way."""
+        self.leave()
         while self() < at:
             first = self.next_at()
             self.set(at if first is None else max(min(first, at), self()))

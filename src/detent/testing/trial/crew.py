@@ -18,8 +18,8 @@ from detent.testing.trial.inline import Inline
 from detent.testing.trial.loops import Loops
 from detent.testing.trial.mishaps import Mishaps
 from detent.testing.trial.played import Played
+from detent.testing.trial.upkeep import Upkeep
 
-RECONCILE_MAX: Final = 1_000
 LIVE: Final = ("parked", "ready", "held", "active")
 # In how many handlers, each waiting for a job that the next one runs, we are.
 _DEPTH: Final[ContextVar[int]] = ContextVar("detent_trial_depth", default=0)
@@ -34,6 +34,7 @@ class Crew:
         self._mishaps = mishaps
         self._observer: Observer = Logging()
         self._loops = Loops()
+        self._upkeep = Upkeep(app, clock, self._loops, self._observer)
         self._at_work: dict[str, Inline] = {}  # by tenant
         self._everybody: list[Inline] = []  # those, too, that died: a job that waits for another may still be theirs
         self._stepping: set[int] = set()
@@ -55,21 +56,25 @@ class Crew:
         self._stepping.add(depth)
         token = _DEPTH.set(depth + 1)
         try:
-            await (await self._app.aclient()).reconcile(RECONCILE_MAX)
+            await self._upkeep.do([worker.client for worker in await self._workers()])
             return await self._attempt(None if queues is None else tuple(queues))
         finally:
             _DEPTH.reset(token)
             self._stepping.discard(depth)
 
-    async def next_at(self) -> int | None:
-        """When the next thing comes due, of all that nobody has in hand."""
+    async def next_at(self, *, calendar: bool = False) -> int | None:
+        """When the next thing comes due, of all that nobody has in hand. The calendar's ticks have no end: if asked."""
         held = {run.job.id for worker in self._everybody for run in worker.live}
-        now, moments = self._clock(), list[int]()
+        now, moments = self._clock(), [await self._upkeep.next_tick() if calendar else None]
         for worker in await self._workers():
             for job in await _living(worker.client):
                 if job.id not in held:
                     moments += [at for at in (job.claim_at, job.wake_at) if at is not None and at > now]
         return earliest(*moments)
+
+    async def bring(self) -> None:
+        """Time is about to pass: what the calendar asks for has to be known."""
+        await self._upkeep.bring()
 
     def attend(self) -> None:
         """Time has passed: do what that demands for the handlers that run."""

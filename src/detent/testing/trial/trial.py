@@ -43,6 +43,7 @@ class Trial(Expecting):
         self._crew = Crew(app, self.clock, self._mishaps)
         self._stack = ExitStack()
         self.clock.attend, self.clock.next_at = self._crew.attend, self._crew.next_renewal
+        self.clock.leave = lambda: anywhere(self._crew.bring())
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self.app.on_store(self._new_store))
@@ -90,12 +91,12 @@ class Trial(Expecting):
         return self._crew.played[begun:]
 
     async def arun_for(self, seconds: float, *, queues: Sequence[str] | None = None) -> list[Played]:
-        """Let time pass, and run whatever comes due at its moment: retries, delays, leases that end."""
+        """Let time pass, and run whatever comes due at its moment: retries, delays, leases that end, ticks of cron."""
         check_at_least("seconds", seconds, 0)
         until, begun = self.clock() + micros(seconds), len(self._crew.played)
         await self.adrain(queues=queues)
         while self.clock() < until:
-            self.clock.advance_to(min(await self._crew.next_at() or until, until))
+            self.clock.advance_to(min(await self._crew.next_at(calendar=True) or until, until))
             await self.adrain(queues=queues)
         return self._crew.played[begun:]
 
