@@ -5,16 +5,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from detent.app import App
-from detent.testing.trial import Trial
+if TYPE_CHECKING:
+    from detent.app import App
+    from detent.testing.trial import Trial
+
+# Detent itself is imported by the tests that use it: others are to start as quickly as before.
 
 
 @pytest.fixture
-def detent_app() -> App:
+def detent_app() -> "App":
     """The app under test: an empty one, unless you override this with your own."""
+    from detent.app import App
+
     return App()
 
 
@@ -25,7 +31,9 @@ def detent_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def jobs(detent_app: App, detent_url: str) -> Iterator[Trial]:
+def jobs(detent_app: "App", detent_url: str) -> "Iterator[Trial]":
     """`detent_app` on a store of its own, with a clock that you move, and a worker that runs what is due."""
+    from detent.testing.trial import Trial
+
     with Trial(detent_app, detent_url) as trial:
         yield trial

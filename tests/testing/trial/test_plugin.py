@@ -1,5 +1,6 @@
 """The plugin as pytest loads it: what it offers, and that a store which does not verify fails the test."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -74,6 +75,29 @@ def test_mishap_that_never_came_to_pass_fails_the_test(tmp_path: Path) -> None:
 
     assert "1 passed, 1 error" in printed
     assert "AssertionError: 'work' was to fail once, and no attempt was made at it" in printed
+
+
+def test_plugin_imports_nothing_before_a_test_asks_for_it() -> None:
+    program = "import sys, detent.testing.plugin; sys.exit('detent.app' in sys.modules or 'apsw' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", program], timeout=PATIENCE_S, check=False).returncode == 0
+
+
+def test_trial_may_begin_and_end_on_an_event_loop(tmp_path: Path) -> None:
+    app = App()
+
+    @app.job
+    async def work() -> int:
+        return 1
+
+    async def scene() -> int:
+        with Trial(app, f"sqlite:///{tmp_path}/trial.db") as jobs:
+            handle = await work.aenqueue()
+            await jobs.adrain()
+            jobs.assert_path(handle, "queued", ..., "succeeded")
+            return await handle.aresult()
+
+    assert asyncio.run(scene()) == 1
 
 
 def test_app_goes_back_to_its_own_store(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class Trial(Expecting):
 
     def __enter__(self) -> Self:
         self._stack.enter_context(self.app.on_store(self._new_store))
-        self._stack.callback(self.app.close)
+        self._stack.callback(lambda: anywhere(self.app.aclose()))
         self._stack.callback(self._crew.close)
         return self
 

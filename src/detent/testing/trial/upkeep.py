@@ -59,9 +59,7 @@ class Upkeep:
 
     async def _judge(self, client: Client) -> None:
         """The policy is asked on an event loop, where it may be a coroutine and may take too long."""
-        handlers = self._app.handlers()
-        waits_for_verdict = {each.name for each, _ in unjudged_states(await client.lifecycles())}
-        kinds = [each.kind for each in handlers if each.lifecycle in waits_for_verdict]
+        kinds = [each.kind for each in self._app.registrations() if any(unjudged_states([each.lifecycle]))]
         if not kinds:
             return
         counts = await client.store.count(JobQuery(tenant=client.tenant), ("queue",))
