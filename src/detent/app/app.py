@@ -73,7 +73,7 @@ class App:
         if url is not None:
             self.connect()  # opens nothing, and tells of a wrong address where it is written
         self._known = Registry(*BUILT_IN.values(), *lifecycles)
-        self._clients = self._new_clients()
+        self._clients = self._unopened()
 
     @property
     def job(self) -> Declare:
@@ -152,7 +152,7 @@ class App:
         Handles that were made inside belong to that store. Close the app before the block ends.
         """
         before = self._store_of, self._clients
-        self._store_of, self._clients = store_of, self._new_clients()
+        self._store_of, self._clients = store_of, self._unopened()
         try:
             yield self
         finally:
@@ -202,7 +202,7 @@ class App:
             self._lifecycles.append(new.lifecycle)
         return JobFunction(self, new)
 
-    def _new_clients(self) -> Clients:
+    def _unopened(self) -> Clients:
         return Clients(self.connect, self._declared, tenant=self.tenant, codec=self._codec)
 
     def _connect_to(self, store_of: Callable[[], Store]) -> Connecting:

@@ -14,28 +14,26 @@ from typing import Any, Final
 
 from detent import kernel
 from detent.client import Client, SyncClient
-from detent.errors import InvalidArgument, Refused, Stopped
+from detent.errors import InvalidArgument, Stopped
 from detent.kernel.clock import SECOND
-from detent.kernel.command import Claim, Command
+from detent.kernel.command import Claim
 from detent.runtime.calling import Caller, Unfit
-from detent.runtime.committer import named
 from detent.runtime.context import Context
-from detent.runtime.ending import Ending
 from detent.runtime.faults import Fault, fault_of
 from detent.runtime.hand import OwnHand
 from detent.runtime.handler import Handler
 from detent.runtime.observing import Observer
-from detent.runtime.outcomes import ROLLED_BACK, came_to_of
 from detent.runtime.run import Run
 from detent.runtime.stopping import Stopping
 from detent.runtime.ways import Atlas
-from detent.store import ClaimRequest, JobQuery, Reply, Request
+from detent.store import ClaimRequest, JobQuery, Reply
 from detent.store.waiting import in_thread, is_blocking
 from detent.testing.trial.attempt import Attempt
 from detent.testing.trial.attending import Attendant
 from detent.testing.trial.loops import Loops, anywhere
 from detent.testing.trial.mishaps import Mishap, Mishaps
 from detent.testing.trial.played import Played
+from detent.testing.trial.settling import Settling
 
 CRASH: Final = Fault(("WorkerDied",), "the test wanted the worker to die")
 
@@ -65,7 +63,7 @@ class Inline:
         self._stopping = Stopping(observer)
         self._attendant = Attendant(SyncClient(client), name, observer, self._stopping)
         self._atlas = Atlas(client)
-        self._ending = Ending(name, client.codec)
+        self._settling = Settling(client, name, observer)
         self._caller = Caller(client.codec, self._context_of)
         self.live: list[Attempt] = []
         self.name = name
@@ -133,10 +131,10 @@ class Inline:
         anywhere(self._attended())
         _reckon(run, self._clock())
         if run.is_killed and run.stop is not None and not (fault is not None and fault.is_stop):
-            came_to = await self._ended(run, None, fault_of(run.stop.error()))
-            await self._told_late(run, value, fault)
+            came_to = await self._settling.ended(run, None, fault_of(run.stop.error()))
+            await self._settling.told_late(run, value, fault)
             return came_to
-        return await self._ended(run, value, fault)
+        return await self._settling.ended(run, value, fault)
 
     async def _carried_out(self, run: Attempt, mishap: Mishap | None) -> tuple[Any, Fault | None]:
         if mishap is not None and not mishap.after and mishap.way != "cancel":
@@ -170,51 +168,6 @@ class Inline:
 
     def _context_of(self, run: Run) -> Context:
         return Context(_Hand(run, self._client, self.name, self._stopping, self._resolver, attend=self.attend))
-
-    # -- ending
-
-    async def _ended(self, run: Attempt, value: Any, fault: Fault | None) -> str:
-        """As `detent.runtime.outcomes` has it, one thing after the other."""
-        run.is_over = True
-        if fault is not None and not fault.is_stop:
-            self._observer.failed(run, fault)
-        if run.is_completing and fault is None:
-            return await self._confirmed(run)
-        if run.stop is not None and run.stop.reason == "lost":
-            return await self._told_late(run, value, fault)
-        return await self._submitted(run, self._ending.of(run, value, fault))
-
-    async def _confirmed(self, run: Attempt) -> str:
-        job = await self._read(run)
-        if job is not None and self._is_ours(job, run):
-            return await self._submitted(run, self._ending.failed(run, ROLLED_BACK))
-        return "lost" if job is None else came_to_of(run, Reply(job))
-
-    async def _told_late(self, run: Attempt, value: Any, fault: Fault | None) -> str:
-        job = await self._read(run)
-        run.is_told_lost = job is None or not self._is_ours(job, run)
-        return await self._submitted(run, self._ending.late(run, value, fault))
-
-    async def _submitted(self, run: Attempt, commands: list[Command]) -> str:
-        if not commands:
-            return "lost"
-        job = await self._read(run)
-        if job is not None and self._is_ours(job, run):
-            run.rev = job.rev
-        tenant = self._client.tenant
-        replies = await self._client.store.apply([Request(tenant, run.job.id, each) for each in named(run, commands)])
-        if isinstance(replies[-1], Refused):
-            self._observer.late(run, replies[-1].code)
-        came_to = came_to_of(run, replies[-1])
-        self._observer.ended(run, came_to)
-        return came_to
-
-    async def _read(self, run: Attempt) -> kernel.Job | None:
-        (job,) = await self._client.store.get(self._client.tenant, [run.job.id])
-        return job
-
-    def _is_ours(self, job: kernel.Job, run: Attempt) -> bool:
-        return job.owner == self.name and job.attempt == run.attempt
 
 
 class _Hand(OwnHand):
