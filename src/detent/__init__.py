@@ -14,6 +14,7 @@ from detent.errors import (
     LifecycleError,
     NotFound,
     PermanentError,
+    PolicyError,
     Refused,
     Stopped,
     StoreError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from detent.app import App, Cron, JobFunction, JobHandle, await_all, wait_all
     from detent.client import Artifact, Client, Codec, Event, Job, Note, SyncClient, connect
     from detent.runtime.context import Context
+    from detent.runtime.gate import Gate, Verdict
 
 __all__ = [
     "SAME",
@@ -41,6 +43,7 @@ __all__ = [
     "Cron",
     "DetentError",
     "Event",
+    "Gate",
     "InvalidArgument",
     "Job",
     "JobError",
@@ -56,6 +59,7 @@ __all__ = [
     "Note",
     "PermanentError",
     "Policy",
+    "PolicyError",
     "Refused",
     "Retry",
     "State",
@@ -64,6 +68,7 @@ __all__ = [
     "SyncClient",
     "TransientError",
     "ValidationError",
+    "Verdict",
     "WaitTimedOut",
     "await_all",
     "connect",
@@ -77,6 +82,7 @@ _LATER = {
     **dict.fromkeys(_CLIENT, "detent.client"),
     **dict.fromkeys(_APP, "detent.app"),
     "Context": "detent.runtime.context",
+    **dict.fromkeys(("Gate", "Verdict"), "detent.runtime.gate"),
 }
 
 

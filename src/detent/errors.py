@@ -5,6 +5,7 @@
     ├── NotFound            no such job, or no such lifecycle, in this tenant
     ├── InvalidArgument     a command or a setting that could never be accepted, whatever the job
     ├── LifecycleError      a lifecycle whose declaration does not hold together
+    ├── PolicyError         a policy of `dispatch` that is wrong or out of reach; what it was to judge does not run
     ├── WaitTimedOut        a job that had not ended when the time to wait for it was over; also a TimeoutError
     ├── JobFailed           a job whose result was asked for, and which ended without one
     └── StoreError          the store cannot be used, or could not write; nothing was acknowledged
@@ -72,6 +73,13 @@ ARGUMENT_ERRORS: Final = {
     "bad_job_function": "a function that cannot be a job, or an option of its declaration that makes no sense",
     "kind_taken": "a second function for a kind that has one already",
     "bad_payload": "arguments that the job's function does not take",
+}
+
+# Every code of a `PolicyError`.
+POLICY_ERRORS: Final = {
+    "bad_rules": "a file of rules that does not hold together",
+    "bad_verdict": "an answer of a policy's function that is no verdict",
+    "policy_unreachable": "rules that cannot be read, or a function that raised or did not answer in time",
 }
 
 # Every code of a `StoreError`. After store_io, store_full and outcome_unknown nobody knows what became of the call.
@@ -171,6 +179,22 @@ class LifecycleError(DetentError):
         self.code = self.problems[0][0]
         lines = "".join(f"\n  - {message} [{code}]" for code, message in self.problems)
         super().__init__(f"lifecycle '{lifecycle}' does not hold together:{lines}")
+
+
+class PolicyError(DetentError):
+    """The policy gave no verdict, and so nothing it was asked about runs. `problems` are those of a rules file."""
+
+    def __init__(self, message: str, *, code: str = "bad_verdict", problems: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.code = code
+        self.problems = tuple(problems)
+
+    @classmethod
+    def of_rules(cls, where: str, problems: Iterable[str]) -> "PolicyError":
+        """All that is wrong with the rules at once."""
+        listed = tuple(problems)
+        lines = "".join(f"\n  - {each}" for each in listed)
+        return cls(f"the rules in {where} do not hold together:{lines}", code="bad_rules", problems=listed)
 
 
 class WaitTimedOut(DetentError, TimeoutError):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from detent import App, DetentError, InvalidArgument, JobHandle, Refused, Retry
-from tests.app.playing import work_off
+from detent.testing import Trial
 
 
 @dataclass
@@ -76,15 +76,15 @@ def test_job_of_dispatch_waits_for_its_verdict(app: App) -> None:
     assert declare(app, lifecycle="dispatch").enqueue("a.pdf").state == "PENDING"
 
 
-def test_live_job_of_a_dedupe_key_is_answered_with(app: App) -> None:
-    scan = declare(app, dedupe="{path}")
+def test_live_job_of_a_dedupe_key_is_answered_with(jobs: Trial) -> None:
+    scan = declare(jobs.app, dedupe="{path}")
 
     first, second, other = scan.enqueue("a.pdf"), scan.enqueue("a.pdf"), scan.enqueue("b.pdf")
 
     assert (first.answer, second.answer, other.answer) == ("applied", "duplicate", "applied")
     assert second == first
     assert other != first
-    work_off(app)
+    jobs.drain()
     assert scan.enqueue("a.pdf").answer == "applied"
 
 

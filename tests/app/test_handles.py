@@ -20,7 +20,7 @@ from detent import (
     await_all,
     wait_all,
 )
-from tests.app.playing import work_off
+from detent.testing import Trial
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -41,33 +41,33 @@ def declare(app: App) -> Any:
     return look
 
 
-def test_result_is_of_the_type_that_the_function_returns(app: App) -> None:
-    handle = declare(app).enqueue("a")
-    work_off(app)
+def test_result_is_of_the_type_that_the_function_returns(jobs: Trial) -> None:
+    handle = declare(jobs.app).enqueue("a")
+    jobs.drain()
 
     assert handle.result() == Found(NOON, ("a",))
     assert handle.job().result == {"at": "2026-11-16T12:00:00Z", "words": ["a"]}
     assert handle.state == "succeeded"
 
 
-def test_result_of_a_handle_that_knows_no_type_is_json(app: App) -> None:
-    handle = declare(app).enqueue("a")
-    work_off(app)
+def test_result_of_a_handle_that_knows_no_type_is_json(jobs: Trial) -> None:
+    handle = declare(jobs.app).enqueue("a")
+    jobs.drain()
 
-    assert app.handle(handle.id).result() == {"at": "2026-11-16T12:00:00Z", "words": ["a"]}
+    assert jobs.app.handle(handle.id).result() == {"at": "2026-11-16T12:00:00Z", "words": ["a"]}
 
 
-def test_result_of_a_job_made_elsewhere_is_typed_by_its_function(app: App) -> None:
-    look = declare(app)
+def test_result_of_a_job_made_elsewhere_is_typed_by_its_function(jobs: Trial) -> None:
+    look = declare(jobs.app)
     made = look.enqueue("a")
-    work_off(app)
+    jobs.drain()
 
     assert look.handle(made.id).result() == Found(NOON, ("a",))
 
 
-def test_result_of_a_failed_job_is_its_error(app: App) -> None:
-    handle = declare(app).enqueue("nothing")
-    work_off(app)
+def test_result_of_a_failed_job_is_its_error(jobs: Trial) -> None:
+    handle = declare(jobs.app).enqueue("nothing")
+    jobs.drain()
 
     with pytest.raises(JobFailed) as failed:
         handle.result()
@@ -87,10 +87,10 @@ def test_result_of_a_cancelled_job_says_so(app: App) -> None:
     assert (failed.value.code, failed.value.error) == ("job_cancelled", None)
 
 
-def test_wait_gives_the_job_however_it_ended(app: App) -> None:
-    look = declare(app)
+def test_wait_gives_the_job_however_it_ended(jobs: Trial) -> None:
+    look = declare(jobs.app)
     good, bad = look.enqueue("a"), look.enqueue("nothing")
-    work_off(app)
+    jobs.drain()
 
     assert [good.wait().outcome, bad.wait(timeout_s=0).outcome] == ["success", "failure"]
 
@@ -110,7 +110,9 @@ def test_wait_hears_of_an_end_that_comes_later(app: App) -> None:
     waiting = threading.Thread(target=lambda: heard.append(handle.result(timeout_s=30)))
 
     waiting.start()
-    work_off(app)
+    client = app.client()
+    (job,) = client.claim(worker="w1", start=True)
+    client.complete(job.id, worker="w1", attempt=1, result={"at": "2026-11-16T12:00:00Z", "words": ["a"]})
     waiting.join()
 
     assert heard == [Found(NOON, ("a",))]
@@ -138,31 +140,31 @@ def test_handle_of_a_job_that_is_not_there_is_found_out_when_it_is_asked(app: Ap
 # -- children ----------------------------------------------------------------------------------------------------------
 
 
-def test_handler_makes_children_and_whoever_made_it_can_wait_for_them(app: App) -> None:
-    @app.job
+def test_handler_makes_children_and_whoever_made_it_can_wait_for_them(jobs: Trial) -> None:
+    @jobs.app.job
     def page(number: int) -> int:
         return number * 10
 
-    @app.job
+    @jobs.app.job
     def book(pages: int) -> list[str]:
         handles = page.enqueue_many(page.call(n) for n in range(pages))
         return [handle.id for handle in handles if isinstance(handle, JobHandle)]
 
     handle = book.enqueue(3)
-    work_off(app)
+    jobs.drain()
 
     children = handle.children()
     assert [child.id for child in children] == handle.result()
     assert [job.result for job in wait_all(children, timeout_s=0)] == [0, 10, 20]
 
 
-def test_waiting_for_all_has_one_limit_for_all_of_them(app: App) -> None:
-    look = declare(app)
+def test_waiting_for_all_has_one_limit_for_all_of_them(jobs: Trial) -> None:
+    look = declare(jobs.app)
     handles = [look.enqueue("a"), look.enqueue("nothing")]
 
     with pytest.raises(WaitTimedOut):
         wait_all(handles, timeout_s=0)
-    work_off(app)
+    jobs.drain()
 
     assert [job.outcome for job in wait_all(handles)] == ["success", "failure"]
     with pytest.raises(InvalidArgument, match="timeout_s"):
@@ -186,13 +188,13 @@ def test_every_method_has_a_twin_with_its_signature(blocking: str, awaited: str)
     assert twin.__doc__ == verb.__doc__
 
 
-def test_twins_do_the_same_on_an_event_loop(app: App) -> None:
-    look = declare(app)
+def test_twins_do_the_same_on_an_event_loop(jobs: Trial) -> None:
+    look = declare(jobs.app)
 
     async def all_of_it() -> list[Any]:
         handle = await look.aenqueue("a")
         before = await handle.astate()
-        await asyncio.to_thread(work_off, app)
+        await jobs.adrain()
         other = await look.aenqueue("b")
         cancelled = await other.acancel()
         (ended, _) = await await_all([handle, other])

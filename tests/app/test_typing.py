@@ -11,8 +11,8 @@ from detent import InvalidArgument
 from detent.app.options import EnqueueOptions
 from detent.app.typed import Enqueue
 from detent.runtime.context import Context
+from detent.testing import Trial
 from tests.app import typed_calls
-from tests.app.playing import work_off
 
 
 @pytest.fixture(autouse=True)
@@ -41,10 +41,11 @@ def test_what_a_type_checker_accepts_is_accepted(accepted: Callable[[], None]) -
 
 
 def test_results_are_what_the_types_say() -> None:
-    handle = typed_calls.double.enqueue(2)
-    work_off(typed_calls.app)
+    with Trial(typed_calls.app, "sqlite:///:memory:") as jobs:
+        handle = typed_calls.double.enqueue(2)
+        jobs.drain()
 
-    assert handle.result() == 4
+        assert handle.result() == 4
 
 
 def test_job_function_stays_an_ordinary_function() -> None:

@@ -200,10 +200,9 @@ def test_held_job_that_was_approved_still_names_the_rule_and_who_let_it_go(fresh
 
 
 def test_draft_waits_for_a_signal(fresh: World) -> None:
-    fresh.prepare("draft", "pending")
+    fresh.prepare("draft")
 
     assert first(fresh, "draft").text == "it waits until somebody asks for submit"
-    assert first(fresh, "pending").text == "it waits until somebody asks for schedule"
     assert first(fresh, "draft").code == "waits_for_a_signal"
 
 

@@ -168,3 +168,17 @@ def test_workers_of_another_tenant_serve_nobody_here(waiting: World) -> None:
     other.enqueue("scan", job_id="42")
 
     assert other.explain("42", now=now(waiting)).reasons[0].code == "no_claim"
+
+
+@pytest.mark.requirement("DSP-08")
+def test_job_without_a_verdict_says_who_asks_the_policy(fresh: World) -> None:
+    fresh.blocking.enqueue("scan", job_id="42", lifecycle="dispatch", adapter_id="gpu")
+    nobody = first(fresh)
+    report(fresh, "w1", kinds=["mail"])
+    report(fresh, "w2", kinds=["scan"], adapters=["tpu"])
+    somebody = first(fresh)
+
+    waits = "the policy has given no verdict on it yet; "
+    assert nobody.code == somebody.code == "waits_for_a_verdict"
+    assert nobody.text == f"{waits}a worker that serves queue 'default' and kind 'scan' would ask; is one running?"
+    assert somebody.text == f"{waits}who serves it asks: 'w2', and says in its log if the policy is out of reach"

@@ -10,6 +10,7 @@ import detent
 from detent import Client, Job, Policy, Retry
 from detent.errors import PermanentError, ValidationError
 from detent.runtime import Handler, Isolation, Observer, Settings, Worker
+from detent.runtime.gate import PolicySource
 
 WAIT_S: Final = 20.0  # for what takes moments, on a machine that is busy
 SHORT: Final = Policy(
@@ -92,10 +93,12 @@ class Working:
 
 
 @asynccontextmanager
-async def working(url: str, *handlers: Handler, name: str = "w", **settings: Any) -> AsyncIterator[Working]:
+async def working(
+    url: str, *handlers: Handler, name: str = "w", policy: PolicySource | None = None, **settings: Any
+) -> AsyncIterator[Working]:
     connect, seen = partial(detent.connect, url), Seen()
-    given = {"children": 1, "threads": 4, "grace_s": 5.0, "reconcile_s": 0.1, "poll_s": 0.05, **settings}
-    worker = Worker(connect, handlers, settings=Settings(**given), name=name, observer=seen)
+    given = {"children": 1, "threads": 4, "grace_s": 5.0, "reconcile_s": 0.1, "poll_s": 0.05, "gate_s": 0.1, **settings}
+    worker = Worker(connect, handlers, settings=Settings(**given), name=name, observer=seen, policy=policy)
     async with connect() as client:
         task = asyncio.create_task(worker.run())
         try:

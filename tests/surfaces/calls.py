@@ -7,7 +7,7 @@ import pytest
 
 from detent.client import SyncClient
 from detent.surfaces.cli.command import Command
-from tests.surfaces.running import ARTICLE, Path_, Site, bury, commands, run_one, succeed
+from tests.surfaces.running import ARTICLE, RULES, Path_, Site, bury, commands, run_one, succeed
 
 LEAVES: Final[dict[Path_, Command]] = {path: each for path, each in commands() if isinstance(each, Command)}
 # Those take seconds and have tests of their own; what holds without running them holds for them too.
@@ -47,6 +47,7 @@ CALLS: Final[dict[Path_, tuple[str, ...]]] = {
     ("lifecycle", "show"): ("standard",),
     ("lifecycle", "diagram"): ("standard",),
     ("lifecycle", "check"): (str(ARTICLE),),
+    ("policy", "check"): (str(RULES), "--topic", "job.chat.simple"),
     ("verify",): (),
     ("replay",): (),
     ("reconcile",): ("--once",),
@@ -56,7 +57,7 @@ CALLS: Final[dict[Path_, tuple[str, ...]]] = {
 }
 QUICK: Final = [path for path in LEAVES if path not in SLOW]
 # Those that open a store, and those of them that make one where there is none.
-STORELESS: Final = {("completion",), ("demo",), ("bench",)}
+STORELESS: Final = {("completion",), ("demo",), ("bench",), ("policy", "check")}
 OPENING: Final = [path for path in LEAVES if path not in STORELESS and path[0] != "lifecycle"]
 MAKING: Final = {("enqueue",), ("migrate",)}
 # What they do concerns every tenant alike.

@@ -21,6 +21,7 @@ from detent.surfaces.cli.command import Command
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 ARTICLE: Final = ROOT / "docs" / "examples" / "article.toml"
+RULES: Final = ROOT / "docs" / "examples" / "rules.toml"
 LOGIN: Final = "ann"
 # What the machine that runs the tests may have set, and what a login name is read from.
 PLAIN: Final[dict[str, str | None]] = {

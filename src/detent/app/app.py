@@ -1,14 +1,14 @@
 """The app: where a program's jobs are declared, and through which they are made."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import partial
-from os import PathLike
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from detent.app.calls import Call
 from detent.app.clients import Clients
+from detent.app.cron import Cron
 from detent.app.function import JobFunction
 from detent.app.handle import ANYTHING, JobHandle
 from detent.app.options import Settings
@@ -24,12 +24,13 @@ from detent.lifecycle import Lifecycle
 from detent.lifecycle.bounds import check_kind
 from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
+from detent.runtime.gate import Gate, PolicySource
 from detent.runtime.handler import Handler
+from detent.runtime.scheduler import CronJob
+from detent.store import Store
 from detent.store.protocol import Transaction
 
 Returned = TypeVar("Returned")
-# What decides on jobs of `dispatch`: a file of rules, or a function.
-Gate = str | PathLike[str] | Callable[..., Any]
 
 
 class App:
@@ -37,7 +38,7 @@ class App:
 
     `tenant`, `codec`, `create` and `settings` are those of `connect`, and `lifecycles` are your own. `defaults` are
     options that hold for every job unless it has its own. `resolver` fetches what a pointer points to, for handlers;
-    `policy` decides on jobs of `dispatch`: a file of rules, or a function.
+    `policy` decides on jobs of `dispatch`: a file of rules, a function, or a `Gate`.
 
     Nothing is opened before it is needed. `close` it, or use it in a `with` block; used again, it opens again.
     """
@@ -51,7 +52,7 @@ class App:
         codec: Codec | None = None,
         create: bool = True,
         resolver: Callable[[str], Any] | None = None,
-        policy: Gate | None = None,
+        policy: PolicySource | None = None,
         defaults: Settings | None = None,
         **settings: Any,
     ) -> None:
@@ -59,7 +60,10 @@ class App:
         self.tenant = tenant
         self.resolver = resolver
         self.policy = policy
+        Gate.of(policy)  # reads nothing yet: only workers need the rules
         self._settings = {"codec": codec, "create": create, **settings}
+        self._codec = codec or Codec()
+        self._store_of: Callable[[], Store] | None = None
         self._defaults = defaults or Settings()
         check_defaults(self._defaults)
         for each in lifecycles:
@@ -69,7 +73,7 @@ class App:
         if url is not None:
             self.connect()  # opens nothing, and tells of a wrong address where it is written
         self._known = Registry(*BUILT_IN.values(), *lifecycles)
-        self._clients = Clients(self.connect, self._declared, tenant=tenant, codec=codec or Codec())
+        self._clients = self._unopened()
 
     @property
     def job(self) -> Declare:
@@ -87,12 +91,18 @@ class App:
             return list(self._jobs.values())
         return [each for each in self._jobs.values() if each.queue in queues]
 
+    def cron(self) -> list[CronJob]:
+        """What the calendar asks for by what was declared here, for a worker."""
+        return [_cron_job(each, each.cron, self.tenant) for each in self._jobs.values() if each.cron is not None]
+
     def connect(self) -> Connecting:
         """A client of its own of the same store, as `detent.connect` gives it."""
         return self.connector()()
 
     def connector(self) -> Callable[[], Connecting]:
         """What makes such clients, for a worker. It can be sent to another process, unless its codec cannot."""
+        if self._store_of is not None:
+            return partial(self._connect_to, self._store_of)
         return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **self._settings)
 
     async def aclient(self) -> Client:
@@ -134,6 +144,19 @@ class App:
     def handle(self, job_id: str, *, tenant: str | None = None, result: Result = ANYTHING) -> JobHandle[Any]:
         """A job by its id, wherever it was made. Nothing is looked up yet."""
         return JobHandle(self._clients, job_id, tenant=tenant or self.tenant, result=result)
+
+    @contextmanager
+    def on_store(self, store_of: Callable[[], Store]) -> Iterator[Self]:
+        """Use other stores for the length of a block: what is called here makes one, not yet open. For tests.
+
+        Handles that were made inside belong to that store. Close the app before the block ends.
+        """
+        before = self._store_of, self._clients
+        self._store_of, self._clients = store_of, self._unopened()
+        try:
+            yield self
+        finally:
+            self._store_of, self._clients = before
 
     async def aclose(self) -> None:
         """Finish what is under way and close the store, if it is open."""
@@ -179,5 +202,22 @@ class App:
             self._lifecycles.append(new.lifecycle)
         return JobFunction(self, new)
 
+    def _unopened(self) -> Clients:
+        return Clients(self.connect, self._declared, tenant=self.tenant, codec=self._codec)
+
+    def _connect_to(self, store_of: Callable[[], Store]) -> Connecting:
+        return Connecting(Client(store_of(), tenant=self.tenant, codec=self._codec, lifecycles=self._declared()))
+
     def _declared(self) -> Sequence[Lifecycle]:
         return (*BUILT_IN.values(), *self._lifecycles)
+
+
+def _cron_job(registration: Registration, cron: Cron, home: str) -> CronJob:
+    arguments = registration.payload.of_call((), dict(cron.arguments))
+    return CronJob(
+        name=registration.kind,
+        cron=cron.expression,
+        zone=cron.zone,
+        job=Call(registration, arguments, {}, home=home).item,
+        late_max_s=cron.late_max_s,
+    )

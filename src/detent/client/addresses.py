@@ -22,8 +22,11 @@ _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 Check = Callable[[object], Any]  # the value to use, or None if it is not one
 
 
-def store_of(url: str, settings: Mapping[str, Any], *, create: bool = True) -> Store:
-    """The store that an address names, not yet open. Nothing is looked at or made before it is."""
+def store_of(url: str, settings: Mapping[str, Any], *, create: bool = True, **nature: Any) -> Store:
+    """The store that an address names, not yet open. Nothing is looked at or made before it is.
+
+    `nature` is for tests: the store's `clock`, and its `random`.
+    """
     try:
         parts = urlsplit(url) if isinstance(url, str) else None
     except ValueError:
@@ -33,14 +36,16 @@ def store_of(url: str, settings: Mapping[str, Any], *, create: bool = True) -> S
     if parts.fragment:
         raise _bad(url, "has a #; write it as %23 if it belongs to the name")
     if parts.scheme in ("postgresql", "postgres"):
-        return _on_postgres(url, parts, settings, create=create)
+        return _on_postgres(url, parts, settings, create=create, nature=nature)
     if parts.scheme == "sqlite":
-        return _on_sqlite(url, parts, settings, create=create)
+        return _on_sqlite(url, parts, settings, create=create, nature=nature)
     known = f"names a store '{parts.scheme}' that this program does not have" if parts.scheme else "is no address"
     raise _bad(url, known)
 
 
-def _on_sqlite(url: str, parts: SplitResult, settings: Mapping[str, Any], *, create: bool) -> Store:
+def _on_sqlite(
+    url: str, parts: SplitResult, settings: Mapping[str, Any], *, create: bool, nature: dict[str, Any]
+) -> Store:
     if parts.netloc:
         raise _bad(url, "names a host; a file has three slashes, or four from the root")
     if not url.startswith("sqlite:///"):
@@ -50,10 +55,12 @@ def _on_sqlite(url: str, parts: SplitResult, settings: Mapping[str, Any], *, cre
         raise _bad(url, "names no file")
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     own, kept = _apart(_settings(url, given | dict(settings), _SQLITE))
-    return SqliteStore(File(path, create=create, **own), kept=Keeping(**kept))
+    return SqliteStore(File(path, create=create, **own), kept=Keeping(**kept), **nature)
 
 
-def _on_postgres(url: str, parts: SplitResult, settings: Mapping[str, Any], *, create: bool) -> Store:
+def _on_postgres(
+    url: str, parts: SplitResult, settings: Mapping[str, Any], *, create: bool, nature: dict[str, Any]
+) -> Store:
     """What is not ours in the address is libpq's, and libpq is asked whether it knows it."""
     if find_spec("psycopg") is None:
         raise _bad(url, "names a PostgreSQL server, and psycopg is not installed; run: pip install 'detent[postgres]'")
@@ -69,7 +76,7 @@ def _on_postgres(url: str, parts: SplitResult, settings: Mapping[str, Any], *, c
         conninfo.conninfo_to_dict(theirs)
     except (Error, ValueError) as error:
         raise _bad(url, f"is not understood ({_SECRET.sub('//…@', str(error).strip())})") from None
-    return PostgresStore(Address(url=theirs, create=create, **own), kept=Keeping(**kept))
+    return PostgresStore(Address(url=theirs, create=create, **own), kept=Keeping(**kept), **nature)
 
 
 def for_libpq(url: str, more: str = "") -> str:

@@ -70,6 +70,8 @@ class Explaining(Reads, Workers):
             facts.queue = next(iter(await self.store.queues(self.tenant, job.queue)), None)
             facts.workers = await self.workers()
             facts.gone = None if any(serves(each, job) for each in facts.workers) else await self._gone(job)
+        if job.phase == "parked" and "schedule" in lifecycle.table.allowed[job.state]:
+            facts.workers = await self.workers()
         if job.is_ended:
             facts.reruns = [each.id for each in await self.reruns(job.id)]
         return facts

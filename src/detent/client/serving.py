@@ -42,9 +42,22 @@ def by_reports(job: Job, due: datetime, facts: Facts) -> Reason | None:
     return _turn(takers, due, facts, job)
 
 
+def unjudged(job: Job, facts: Facts) -> Reason:
+    """A worker asks its policy about what it would run itself."""
+    takers = [each for each in facts.workers if _is_for(each, job)]
+    if takers:
+        asking = f"who serves it asks: {_who(takers)}, and says in its log if the policy is out of reach"
+    else:
+        asking = f"a worker that serves queue '{job.queue}' and kind '{job.kind}' would ask; is one running?"
+    return Reason("waits_for_a_verdict", f"the policy has given no verdict on it yet; {asking}", job.updated_at)
+
+
 def serves(worker: Worker, job: Job) -> bool:
-    is_for_kind = worker.kinds is None or job.kind in worker.kinds
-    return job.queue in worker.queues and is_for_kind and _has_adapter(worker, job.adapter_id)
+    return _is_for(worker, job) and _has_adapter(worker, job.adapter_id)
+
+
+def _is_for(worker: Worker, job: Job) -> bool:
+    return job.queue in worker.queues and (worker.kinds is None or job.kind in worker.kinds)
 
 
 def _has_adapter(worker: Worker, adapter_id: str | None) -> bool:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Final
 
 from detent.client.reasons import Facts, Reason, because, brief, losses
+from detent.client.serving import unjudged
 from detent.client.spoken import between
 from detent.client.turns import turns_of
 from detent.client.views import Job
@@ -31,6 +32,8 @@ def _parked(job: Job, facts: Facts) -> Iterator[Reason]:
     elif is_waiting_for_a_person(job.record):
         text = f"{_set_aside(job, facts)}its attempts are used up ({losses(job)})"
         yield Reason("budget_used_up", f"{text}, and it waits for a person to requeue it", job.updated_at)
+    elif "schedule" in facts.lifecycle.table.allowed[job.state]:
+        yield unjudged(job, facts)
     elif verbs := sorted(set(facts.lifecycle.table.allowed[job.state]) - _NO_SIGNAL):
         yield Reason("waits_for_a_signal", f"it waits until somebody asks for {' or '.join(verbs)}", job.updated_at)
     if job.claim_at is not None:

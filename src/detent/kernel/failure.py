@@ -22,6 +22,7 @@ MESSAGE_CHARS_MAX: Final = 8_192
 REPORTABLE: Final = frozenset({"validation", "engine", "system"})
 
 FINAL_CLASSES: Final = frozenset({"ValidationError", "PermanentError"})
+EXPIRED: Final = "LeaseExpired"  # the error of an attempt whose worker was not heard of any more
 # Faults of the machine or the network rather than of the work itself.
 SYSTEM_TYPES: Final = frozenset(
     {
@@ -31,7 +32,7 @@ SYSTEM_TYPES: Final = frozenset(
         "MemoryError",
         "EngineCrash",
         "TransientSystemError",
-        "LeaseExpired",
+        EXPIRED,
         "ProcessCrashed",
     }
 )

@@ -15,7 +15,7 @@ from detent.kernel.checks import is_orphaned
 from detent.kernel.command import Command, Fail, Release, Retry
 from detent.kernel.draft import Draft
 from detent.kernel.ending import end_failure
-from detent.kernel.failure import CRASHED, Error, bounded, category_of, is_retryable
+from detent.kernel.failure import CRASHED, EXPIRED, Error, bounded, category_of, is_retryable
 from detent.kernel.lost import Loss, lose
 from detent.kernel.rerunning import is_rerun, rerun_failed
 from detent.lifecycle.table import Leg
@@ -107,4 +107,4 @@ def _timeout(draft: Draft) -> Loss:
 
 def _crash(draft: Draft) -> Loss:
     job = draft.job
-    return Loss("crash", Error("LeaseExpired", f"worker {job.owner} stopped renewing attempt {job.attempt}"))
+    return Loss("crash", Error(EXPIRED, f"worker {job.owner} stopped renewing attempt {job.attempt}"))

@@ -4,10 +4,12 @@
 """
 
 from detent.runtime.context import Context
+from detent.runtime.gate import Gate, Verdict
 from detent.runtime.handler import Handler, Isolation
 from detent.runtime.observing import Observer
+from detent.runtime.scheduler import CronJob
 from detent.runtime.settings import Settings
 from detent.runtime.tally import Tally
 from detent.runtime.worker import Worker
 
-__all__ = ["Context", "Handler", "Isolation", "Observer", "Settings", "Tally", "Worker"]
+__all__ = ["Context", "CronJob", "Gate", "Handler", "Isolation", "Observer", "Settings", "Tally", "Verdict", "Worker"]

@@ -122,6 +122,8 @@ class Claimer:
             self._unheard_s = sent_s
             raise
         jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
+        if len(jobs) < len(replies):
+            self._observer.conflicted(len(replies) - len(jobs))
         if jobs:
             self._observer.claimed(len(jobs))
             await self._taken(self._lane, jobs, sent_s)

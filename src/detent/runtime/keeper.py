@@ -81,7 +81,7 @@ class Keeper:
         while not self._closed.wait(self._tick_s()):
             runs = list(self._live.values())
             try:
-                self._renew(client, [run for run in runs if self._is_due(run)])
+                self.renew(client, [run for run in runs if self._is_due(run)])
                 self._tell(client, [run for run in runs if self._has_progress(run)])
                 self._look(client, runs)
                 patience.succeeded()
@@ -102,7 +102,8 @@ class Keeper:
         is_time = monotonic() - run.progress_told_s >= PROGRESS_S
         return run.progress is not None and is_time and not run.is_over
 
-    def _renew(self, client: SyncClient, due: list[Run]) -> None:
+    def renew(self, client: SyncClient, due: list[Run]) -> None:
+        """Extend these leases now."""
         for first in range(0, len(due), BATCH_MAX):
             batch = due[first : first + BATCH_MAX]
             saved = [run.checkpoint for run in batch]
@@ -135,7 +136,7 @@ class Keeper:
                 self._extended(run, reply.job, checkpoint, sent_s, heard_s)
         self._observer.renewed(renewals)
         if refused:
-            self._look_at(client, refused)
+            self.look_at(client, refused)
 
     def _asked(self, client: SyncClient, runs: list[Run], commands: list[Command]) -> list[Reply | DetentError]:
         requests = [request_of(client.client.tenant, run, command) for run, command in zip(runs, commands, strict=True)]
@@ -170,9 +171,10 @@ class Keeper:
         if now_s - since_s < self._settings.look_s:
             return
         self._look_s = now_s
-        self._look_at(client, [run for run in runs if run.began_s <= since_s and not run.is_over])
+        self.look_at(client, [run for run in runs if run.began_s <= since_s and not run.is_over])
 
-    def _look_at(self, client: SyncClient, runs: list[Run]) -> None:
+    def look_at(self, client: SyncClient, runs: list[Run]) -> None:
+        """See what others have made of these, and tell the handlers that are to stop."""
         for first in range(0, len(runs), BATCH_MAX):
             batch = runs[first : first + BATCH_MAX]
             ids = [run.job.spec.id for run in batch]

@@ -4,6 +4,7 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from detent.kernel import Job
     from detent.runtime.faults import Fault
     from detent.runtime.run import Run
     from detent.runtime.worker import Worker
@@ -19,6 +20,9 @@ class Observer:
 
     def claimed(self, count: int) -> None:
         """So many jobs were claimed and started."""
+
+    def conflicted(self, count: int) -> None:
+        """So many jobs that a claim was after had been taken by others in the meantime."""
 
     def ended(self, run: "Run", came_to: str) -> None:
         """An attempt is settled: success, failure, cancelled, retried, released or lost."""
@@ -38,8 +42,20 @@ class Observer:
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         """The event loop, or the whole process, stood still; these handlers had it."""
 
+    def judged(self, verdict: str, count: int) -> None:
+        """The policy gave so many jobs this verdict, and it is on the record."""
+
     def reconciled(self, count: int) -> None:
         """Time demanded something of so many jobs, and it was done."""
+
+    def expired(self, count: int) -> None:
+        """Of these, so many were leases that had run out."""
+
+    def buried(self, job: "Job") -> None:
+        """A job has become a dead letter, by what its handler came to or by what time demanded."""
+
+    def ticked(self, schedule: str) -> None:
+        """The calendar asked for a job, and this worker made it."""
 
     def pruned(self, count: int) -> None:
         """So many jobs were old enough to be removed."""
@@ -62,6 +78,10 @@ class Logging(Observer):
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         log.error("stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack)
+
+    def buried(self, job: "Job") -> None:
+        error = "" if job.error is None else f": {job.error.type}: {job.error.message}"
+        log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, error)
 
     def troubled(self, duty: str, error: BaseException) -> None:
         log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)

@@ -84,7 +84,9 @@ class Outcomes:
     def settled(self, run: Run, answer: Reply | DetentError) -> None:
         if isinstance(answer, Refused):
             self._observer.late(run, answer.code)
-        self._forget(run, _came_to(run, answer))
+        if isinstance(answer, Reply) and answer.job.state in run.ways.dead_letters:
+            self._observer.buried(answer.job)
+        self._forget(run, came_to_of(run, answer))
 
     def close(self) -> None:
         """What is still being looked into is no longer of any use."""
@@ -123,7 +125,7 @@ class Outcomes:
             self._forget(run, "lost")
         elif self._is_ours(job, run):
             run.rev = job.rev
-            self._submit(run, self._ending.failed(run, _ROLLED_BACK))
+            self._submit(run, self._ending.failed(run, ROLLED_BACK))
         else:
             self.settled(run, Reply(job))
 
@@ -152,7 +154,7 @@ class Outcomes:
         return job.owner == self._worker and job.attempt == run.attempt
 
 
-_ROLLED_BACK = Fault(
+ROLLED_BACK: Final = Fault(
     ("CompletionRolledBack",),
     "the handler returned, but the transaction in which it completed the job did not commit",
     "completion_rolled_back",
@@ -160,7 +162,8 @@ _ROLLED_BACK = Fault(
 )
 
 
-def _came_to(run: Run, answer: Reply | DetentError) -> str:
+def came_to_of(run: Run, answer: Reply | DetentError) -> str:
+    """What an attempt came to, by what the store answered."""
     if not isinstance(answer, Reply) or answer.job.attempt != run.attempt:
         return "lost"
     job: kernel.Job = answer.job

@@ -5,24 +5,28 @@ a breath, so that thousands of leases that end together do not keep everybody el
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from detent.client import Client
-from detent.errors import DetentError
-from detent.runtime.backing_off import Backoff, jittered
+from detent.kernel import Job
+from detent.kernel.failure import EXPIRED
+from detent.runtime.backing_off import jittered
+from detent.runtime.duty import for_ever, nudged_within
 from detent.runtime.observing import Observer
 from detent.runtime.settings import Settings
+from detent.runtime.ways import Atlas
+from detent.store import Reply
 
 BREATH_S: Final = 0.05
 PRUNED_MAX: Final = 10_000  # jobs in a round
 
 
 class Reconciler:
-    def __init__(self, client: Client, settings: Settings, observer: Observer) -> None:
+    def __init__(self, client: Client, settings: Settings, observer: Observer, atlas: Atlas) -> None:
         self._client = client
         self._settings = settings
         self._observer = observer
+        self._atlas = atlas
         self._nudged = asyncio.Event()
 
     def nudge(self) -> None:
@@ -30,21 +34,26 @@ class Reconciler:
         self._nudged.set()
 
     async def run(self) -> None:
-        await _for_ever("reconcile", self._round, self._observer)
+        await for_ever("reconcile", self._round, self._observer)
 
     async def _round(self) -> None:
         limit = self._settings.reconcile_max
         self._nudged.clear()
-        count = await self._client.reconcile(limit)
-        if count:
-            self._observer.reconciled(count)
-        if count == limit:
+        replies = await self._client.store.reconcile(limit)
+        if replies:
+            await self._tell([reply.job for reply in replies if isinstance(reply, Reply)])
+        if len(replies) == limit:
             await asyncio.sleep(jittered(BREATH_S))
             return
-        try:
-            await asyncio.wait_for(self._nudged.wait(), jittered(self._settings.reconcile_s))
-        except TimeoutError:
-            return  # nobody nudged it: it looks by itself
+        await nudged_within(jittered(self._settings.reconcile_s), self._nudged)
+
+    async def _tell(self, jobs: list[Job]) -> None:
+        self._observer.reconciled(len(jobs))
+        await self._atlas.learn(jobs)
+        self._observer.expired(sum(_has_expired(job) and job.state in self._atlas[job].expired for job in jobs))
+        for job in jobs:
+            if job.state in self._atlas[job].dead_letters:
+                self._observer.buried(job)
 
 
 class Pruner:
@@ -55,7 +64,7 @@ class Pruner:
 
     async def run(self) -> None:
         if self._settings.retention is not None:
-            await _for_ever("prune", self._round, self._observer)
+            await for_ever("prune", self._round, self._observer)
 
     async def _round(self) -> None:
         await asyncio.sleep(jittered(self._settings.prune_s))
@@ -67,12 +76,7 @@ class Pruner:
         self._observer.pruned(pruned.jobs)
 
 
-async def _for_ever(duty: str, work: Callable[[], Awaitable[None]], observer: Observer) -> None:
-    patience = Backoff()
-    while True:
-        try:
-            await work()
-            patience.succeeded()
-        except DetentError as error:
-            observer.troubled(duty, error)
-            await patience.wait()
+def _has_expired(job: Job) -> bool:
+    """Whether that is the last thing that went wrong with it."""
+    error = job.error or job.last_error
+    return error is not None and error.type == EXPIRED

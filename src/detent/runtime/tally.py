@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from detent.runtime.observing import Observer
 
 if TYPE_CHECKING:
+    from detent.kernel import Job
     from detent.runtime.faults import Fault
     from detent.runtime.run import Run
     from detent.runtime.worker import Worker
@@ -22,9 +23,11 @@ class Durations:
 
     def __init__(self) -> None:
         self.counts = [0] * (len(BOUNDS_S) + 1)
+        self.sum_s = 0.0
 
     def took(self, seconds: float) -> None:
         self.counts[bisect_left(BOUNDS_S, seconds)] += 1
+        self.sum_s += seconds
 
     def quantile_s(self, share: float) -> float | None:
         """None: nothing has ended yet."""
@@ -39,16 +42,23 @@ class Tally(Observer):
     """Counters that only grow. `ends` are by kind and by what the attempt came to; `refusals` by their code."""
 
     def __init__(self) -> None:
-        self.claims = self.renewals = self.stalls = self.reconciliations = self.removals = 0
+        self.claims = self.conflicts = self.renewals = self.stalls = 0
+        self.reconciliations = self.expiries = self.removals = 0
         self.ends: Counter[tuple[str, str]] = Counter()
         self.failures: Counter[tuple[str, str]] = Counter()  # by kind and error class
+        self.dead_letters: Counter[str] = Counter()  # by kind
+        self.ticks: Counter[str] = Counter()
         self.stops: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
+        self.verdicts: Counter[str] = Counter()
         self.troubles: Counter[str] = Counter()
         self.durations: dict[str, Durations] = {}
 
     def claimed(self, count: int) -> None:
         self.claims += count
+
+    def conflicted(self, count: int) -> None:
+        self.conflicts += count
 
     def ended(self, run: "Run", came_to: str) -> None:
         kind = run.handler.kind
@@ -73,8 +83,20 @@ class Tally(Observer):
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         self.stalls += 1
 
+    def judged(self, verdict: str, count: int) -> None:
+        self.verdicts[verdict] += count
+
     def reconciled(self, count: int) -> None:
         self.reconciliations += count
+
+    def expired(self, count: int) -> None:
+        self.expiries += count
+
+    def buried(self, job: "Job") -> None:
+        self.dead_letters[job.spec.kind] += 1
+
+    def ticked(self, schedule: str) -> None:
+        self.ticks[schedule] += 1
 
     def pruned(self, count: int) -> None:
         self.removals += count
@@ -96,6 +118,10 @@ class Several(Observer):
     def claimed(self, count: int) -> None:
         for each in self._observers:
             each.claimed(count)
+
+    def conflicted(self, count: int) -> None:
+        for each in self._observers:
+            each.conflicted(count)
 
     def ended(self, run: "Run", came_to: str) -> None:
         for each in self._observers:
@@ -121,9 +147,25 @@ class Several(Observer):
         for each in self._observers:
             each.stalled(handlers, for_s, stack)
 
+    def judged(self, verdict: str, count: int) -> None:
+        for each in self._observers:
+            each.judged(verdict, count)
+
     def reconciled(self, count: int) -> None:
         for each in self._observers:
             each.reconciled(count)
+
+    def expired(self, count: int) -> None:
+        for each in self._observers:
+            each.expired(count)
+
+    def buried(self, job: "Job") -> None:
+        for each in self._observers:
+            each.buried(job)
+
+    def ticked(self, schedule: str) -> None:
+        for each in self._observers:
+            each.ticked(schedule)
 
     def pruned(self, count: int) -> None:
         for each in self._observers:

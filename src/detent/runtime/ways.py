@@ -19,6 +19,8 @@ class Ways(Struct, frozen=True):
     give_back: dict[str, str]  # by state
     time_out: frozenset[str]  # states in which the owner itself may say that time is over
     on_expiry: frozenset[str]  # states from which only the lease's end has a way back
+    expired: frozenset[str]  # states that a job is in right after its lease has run out
+    dead_letters: frozenset[str]  # states in which a job is one
 
     @staticmethod
     def of(lifecycle: Lifecycle) -> "Ways":
@@ -29,7 +31,10 @@ class Ways(Struct, frozen=True):
         }  # fmt: skip
         time_out = frozenset(state for state in routes if _may(lifecycle, state, "time_out"))
         on_expiry = frozenset(state for state in routes if _only_expiry_leads_back(lifecycle, state))
-        return Ways(lifecycle, lifecycle.requires_rev, give_back, time_out, on_expiry)
+        targets = lifecycle.table.targets
+        expired = frozenset(targets.get(lifecycle.on_expiry, ())).difference(targets.get("requeue", ()))
+        buried = frozenset(targets.get("dead_letter", ()))
+        return Ways(lifecycle, lifecycle.requires_rev, give_back, time_out, on_expiry, expired, buried)
 
 
 def _may(lifecycle: Lifecycle, state: str, verb: str) -> bool:

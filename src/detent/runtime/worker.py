@@ -9,6 +9,9 @@ keeper       renews leases and learns of cancels, on a thread with a client of i
 watchdog     stops what has to stop and names what stands still, on a thread of its own
 drain        shuts down without losing anything
 reconciler   does what time demands, and removes what is old
+gate         asks the policy about jobs that wait for a verdict
+scheduler    makes the jobs that the calendar asks for
+reporter     tells the store that this worker is there, and what it serves
 """
 
 import asyncio
@@ -31,6 +34,7 @@ from detent.runtime.committer import Committer
 from detent.runtime.context import Context
 from detent.runtime.drain import Drain
 from detent.runtime.ending import Ending
+from detent.runtime.gate import Gate, Gatekeeper, PolicySource
 from detent.runtime.hand import OwnHand
 from detent.runtime.handler import Handler, Isolation
 from detent.runtime.keeper import Keeper
@@ -38,10 +42,13 @@ from detent.runtime.lane import Lane
 from detent.runtime.observing import Logging, Observer
 from detent.runtime.outcomes import Outcomes
 from detent.runtime.reconciler import Pruner, Reconciler
+from detent.runtime.reporter import Reporter
 from detent.runtime.run import Key, Run
+from detent.runtime.scheduler import CronJob, Scheduler
 from detent.runtime.settings import Settings
 from detent.runtime.slots import Slots
 from detent.runtime.stopping import Stopping
+from detent.runtime.store_clock import StoreClock
 from detent.runtime.tally import Several, Tally
 from detent.runtime.threads import Threads
 from detent.runtime.watchdog import BEAT_S, Watchdog
@@ -56,7 +63,9 @@ class Worker:
     """`await worker.run()` works until it is told to stop, and returns when everything is given back or done.
 
     `connect` makes a client, not yet open: one is for the worker and one for its lease keeper. `tally` counts;
-    `observer` is told what happens, and logs it by default. `resolver` is what `ctx.resolve` asks.
+    `observer` is told what happens, and logs it by default. `resolver` is what `ctx.resolve` asks, and `policy` what
+    decides on jobs that wait for a verdict: a file of rules, a function, or a `Gate`. `cron` are jobs that the calendar
+    asks for, whether or not this worker is one that runs them.
     """
 
     def __init__(
@@ -68,14 +77,19 @@ class Worker:
         name: str | None = None,
         observer: Observer | None = None,
         resolver: Callable[[str], Any] | None = None,
+        policy: PolicySource | None = None,
+        cron: Iterable[CronJob] = (),
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{new_id()[-4:]}"
         self.settings = settings or Settings()
         self.handlers = _by_kind(handlers)
         self.tally = Tally()
         self.live: dict[Key, Run] = {}
+        self._cron = tuple(cron)
         self._connect = connect
         self._resolver = resolver or _no_resolver
+        self._gate = Gate.of(policy)
+        self._gate.check()
         self._observer: Observer = Several(self.tally, observer or Logging())
         self._stopping = Stopping(self._observer)
         self._drain = Drain(self.live, self.settings, self._stopping)
@@ -92,6 +106,7 @@ class Worker:
             await self._open()
             self._observer.opened(self)
             await self._drain.asked_for(self._duties)
+            self._reporter.nudge()
             await self._drain.carry_out(self._claimers, self._lanes.values(), self._outcomes, self._committer)
 
     def stop(self) -> None:
@@ -102,6 +117,16 @@ class Worker:
         """Without any grace."""
         self._drain.hurry()
 
+    @property
+    def slots(self) -> int:
+        """How many handlers can run at once, whatever their isolation."""
+        sizes = {"async": self.settings.concurrency, "thread": self.settings.threads, "process": self.settings.children}
+        return sum(sizes[isolation] for isolation in _isolations(self.handlers.values()))
+
+    @property
+    def is_draining(self) -> bool:
+        return self._drain.is_begun
+
     # -- putting it together
 
     def _assemble(self, client: Client) -> None:
@@ -109,8 +134,17 @@ class Worker:
         self._client = client
         self._loop = asyncio.get_running_loop()
         self._atlas = Atlas(client)
-        self._reconciler = Reconciler(client, settings, observer)
+        self._reconciler = Reconciler(client, settings, observer, self._atlas)
         self._pruner = Pruner(client, settings, observer)
+        self._gatekeeper = Gatekeeper(
+            client, self._gate, worker=self.name, kinds=tuple(self.handlers), settings=settings, observer=observer
+        )  # fmt: skip
+        clock = StoreClock() if self._cron else None
+        self._scheduler = None if clock is None else Scheduler(client, self._cron, observer, clock)
+        self._reporter = Reporter(
+            client, self.name, observer, queues=settings.queues, kinds=tuple(self.handlers), adapters=settings.adapters,
+            slots=self.slots, running=lambda: len(self.live), is_draining=lambda: self._drain.is_begun, clock=clock,
+        )  # fmt: skip
         ending = Ending(self.name, client.codec)
         self._outcomes = Outcomes(
             client,
@@ -157,8 +191,12 @@ class Worker:
         self._keeper.open()
         self._watchdog.open()
         self._beat()
+        self._do(self._reporter.run())
         self._do(self._reconciler.run())
         self._do(self._pruner.run())
+        self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
+        if self._scheduler is not None:
+            self._do(self._scheduler.run())
         for claimer in self._claimers.values():
             self._do(claimer.run())
 
@@ -174,6 +212,7 @@ class Worker:
         for lane in self._lanes.values():
             await lane.close()
         await in_thread(self._keeper.join)
+        await self._reporter.leave()
 
     def _do(self, duty: Coroutine[Any, Any, None]) -> None:
         self._duties.append(self._loop.create_task(duty))

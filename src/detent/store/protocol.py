@@ -57,6 +57,11 @@ class Store(Fleet, Protocol):
         All of one moment. It has to look at every job that may match, and at no ended one if none can.
         """
 
+    async def unjudged(
+        self, tenant: str, queues: Sequence[str], kinds: Sequence[str], limit: int, cursor: str | None = None
+    ) -> Page[Job]:
+        """Jobs of these queues and kinds that wait for a verdict (`unjudged_states`), the oldest first."""
+
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         """In the order of commit. The cursor is never None: everything up to it was looked at, and a reader goes on."""
 
@@ -83,6 +88,12 @@ class Store(Fleet, Protocol):
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         """Bound how many jobs may wait in a queue."""
+
+    async def pace(self, tenant: str, rule: str, every: int, requests: Sequence[Request]) -> Replies:
+        """Carry out verdicts that throttle (`plan`), each due `every` microseconds after the last of this rule.
+
+        Whoever else paces the rule comes before or after, so that a rate holds however many ask (`spaced`).
+        """
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         """Remove at most so many jobs that ended long enough ago, and what has expired."""

@@ -1,6 +1,7 @@
 """What tests of Detent, and of things built on it, are made of.
 
-`StoreContract` is what every store must pass, `MemoryStore` one that does, `VirtualClock` the time they are tested on.
+`Trial` runs an app's jobs in a test; with pytest it is the fixture `jobs` (`detent.testing.plugin`). `StoreContract` is
+what every store must pass, `MemoryStore` one that does, `VirtualClock` the time they are tested on.
 """
 
 from importlib import import_module
@@ -10,10 +11,16 @@ if TYPE_CHECKING:
     from detent.testing.clock import VirtualClock
     from detent.testing.contract import StoreContract
     from detent.testing.memory import MemoryStore
+    from detent.testing.trial import Mishap, Played, Stuck, Trial
 
-__all__ = ["MemoryStore", "StoreContract", "VirtualClock"]
+__all__ = ["MemoryStore", "Mishap", "Played", "StoreContract", "Stuck", "Trial", "VirtualClock"]
 
-_HOMES: Final = {"MemoryStore": "memory", "StoreContract": "contract", "VirtualClock": "clock"}
+_HOMES: Final = {
+    "MemoryStore": "memory",
+    "StoreContract": "contract",
+    "VirtualClock": "clock",
+    **dict.fromkeys(("Mishap", "Played", "Stuck", "Trial"), "trial"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,11 +1,13 @@
 """Which of the things on a `Shelf` are meant: by a listing, a claim, the reconciler, retention."""
 
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
 from detent.kernel import Event, Job
 from detent.kernel.clock import micros
 from detent.store import ClaimRequest, EventQuery, JobQuery, Retention
+from detent.store.judging import unjudged_states
 from detent.store.query import LOOK_BACK_MAX
 from detent.store.request import Key
 from detent.testing.shelf import Shelf
@@ -80,3 +82,13 @@ def _suits(job: Job, request: ClaimRequest, now: int) -> bool:
 def waking(shelf: Shelf) -> list[Job]:
     due = [(job.wake_at, job) for job in shelf.jobs.values() if job.wake_at is not None and job.wake_at <= shelf.now]
     return [job for _, job in sorted(due, key=lambda each: each[0])]
+
+
+def unjudged(shelf: Shelf, tenant: str, queues: Sequence[str], kinds: Sequence[str]) -> list[Key]:
+    states = {(each.name, each.version, state) for each, state in unjudged_states(shelf.lifecycles.values())}
+    return [
+        key
+        for key, job in shelf.jobs.items()
+        if job.spec.tenant == tenant and job.spec.queue in queues and job.spec.kind in kinds and job.verdict is None
+        and (job.spec.lifecycle, job.spec.lifecycle_version, job.state) in states and job.claim_at is None
+    ]  # fmt: skip

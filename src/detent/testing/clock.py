@@ -1,7 +1,9 @@
 """Time for tests: it stands still until it is told otherwise."""
 
+from datetime import datetime
 from typing import Final
 
+from detent.client.moments import to_moment
 from detent.kernel.clock import micros
 
 START: Final = 1_750_000_000_000_000  # 2025-06-15T15:06:40Z
@@ -15,6 +17,10 @@ class VirtualClock:
 
     def __call__(self) -> int:
         return self._now
+
+    @property
+    def now(self) -> datetime:
+        return to_moment(self._now)
 
     def pass_s(self, seconds: float) -> None:
         """Let time pass, or, with a number below zero, step back."""

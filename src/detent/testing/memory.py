@@ -32,6 +32,7 @@ from detent.store import (
     plan_due,
 )
 from detent.store.clock import Clock, Random, host_clock, host_random
+from detent.store.judging import spaced
 from detent.store.keeping import Keeping
 from detent.store.protocol import Transaction
 from detent.store.query import Counts, number_of
@@ -97,6 +98,14 @@ class MemoryStore(FleetInMemory):
             counts = Counter(tuple(asking.value_of(job, name) for name in by) for job in asked)
             return dict(counts) if by else {(): len(asked)}
 
+    async def unjudged(
+        self, tenant: str, queues: Sequence[str], kinds: Sequence[str], limit: int, cursor: str | None = None
+    ) -> Page[Job]:
+        with self._lock:
+            after, meant = number_of(cursor), asking.unjudged(self.shelf, tenant, queues, kinds)
+            page = list(islice((key for key in meant if self.shelf.numbers[key] > after), limit))
+            return Page([self.shelf.jobs[key] for key in page], self._next(page, limit))
+
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         with self._lock:
             shelf, after = self.shelf, number_of(cursor, 0)
@@ -143,6 +152,16 @@ class MemoryStore(FleetInMemory):
             if not self.shelf.has_tick(tenant, name, expected, next_at):
                 return None
             return self._written(lambda shelf: plan(requests, shelf, shelf.now, self._random))
+
+    async def pace(self, tenant: str, rule: str, every: int, requests: Sequence[Request]) -> Replies:
+        def paced(shelf: Shelf) -> Plan:
+            jobs, next_at = [shelf.job(each.tenant, each.job_id) for each in requests], shelf.paces.get((tenant, rule))
+            timed, shelf.paces[tenant, rule] = spaced(
+                requests, jobs, next_at=next_at or 0, every=every, now=shelf.now
+            )  # fmt: skip
+            return plan(timed, shelf, shelf.now, self._random)
+
+        return self._write(paced)
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         with self._lock:

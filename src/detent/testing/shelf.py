@@ -33,6 +33,7 @@ class Shelf:
         self.pauses: dict[tuple[str, str], tuple[int, str, str | None]] = {}  # since when, by whom and why
         self.workers: dict[tuple[str, str], WorkerReport] = {}
         self.schedules: dict[tuple[str, str], Schedule] = {}
+        self.paces: dict[tuple[str, str], int] = {}  # by tenant and rule: from when on its next job may be due
         self.end = 0  # the last place that was given out
         self.last_number = 0
 

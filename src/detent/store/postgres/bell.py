@@ -113,7 +113,8 @@ class Listener:
                 return
             self._waiting.add(waiting)
         try:
-            await asyncio.wait_for(woken.wait(), timeout_s)
+            async with asyncio.timeout(timeout_s):  # `wait_for` of Python 3.11 would not notice a cancel beside a ring
+                await woken.wait()
         except TimeoutError:
             return  # it looks by itself
         finally:

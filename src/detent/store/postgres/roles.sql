@@ -58,7 +58,7 @@ grant insert, update, delete on detent_records to detent_app;
 grant usage on sequence detent_jobs_job_seq to detent_app;
 
 -- A receipt that has expired is written over. The limit of a queue is set, and locked by whoever fills the queue.
-grant insert, update on detent_receipts, detent_queues to detent_app;
+grant insert, update on detent_receipts, detent_queues, detent_paces to detent_app;
 
 -- Queues are paused and go on. Workers report themselves, and what the calendar asks for is kept and moves on.
 grant insert, delete on detent_pauses to detent_app;

@@ -14,7 +14,7 @@ from detent.store.clock import Clock, Random, host_random
 from detent.store.desk import Desk, not_open
 from detent.store.dice import Dice
 from detent.store.keeping import Keeping
-from detent.store.postgres import checking, finding, log, opening, pruning, verbs
+from detent.store.postgres import checking, finding, judging, log, opening, pruning, verbs
 from detent.store.postgres.address import Address
 from detent.store.postgres.bell import RING, Listener, Ringer
 from detent.store.postgres.fleet import FleetInDatabase, has_tick, said
@@ -131,6 +131,11 @@ class PostgresStore(FleetInDatabase):
     async def count(self, query: JobQuery, by: Sequence[str]) -> Counts:
         return await self._read(lambda session: finding.count(session, query, by), is_one_moment=True)
 
+    async def unjudged(
+        self, tenant: str, queues: Sequence[str], kinds: Sequence[str], limit: int, cursor: str | None = None
+    ) -> Page[Job]:
+        return await self._read(lambda session: judging.unjudged(session, tenant, queues, kinds, limit, cursor))
+
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         return await self._read(lambda session: log.events(session, query, limit, cursor))
 
@@ -180,6 +185,16 @@ class PostgresStore(FleetInDatabase):
             return (yield from verbs.apply(session, requests, dice, self._keeping))
 
         replies: Replies | None = await self._hand_in(Work(make=advance, dice=dice), None, len(requests))
+        return replies
+
+    async def pace(self, tenant: str, rule: str, every: int, requests: Sequence[Request]) -> Replies:
+        dice = Dice(self._random)
+
+        def pace(session: Session) -> Script[Replies]:
+            timed = yield from judging.paced(session, tenant, rule, every, requests)
+            return (yield from verbs.apply(session, timed, dice, self._keeping)) if timed else []
+
+        replies: Replies = await self._hand_in(Work(make=pace, dice=dice), None, len(requests))
         return replies
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:

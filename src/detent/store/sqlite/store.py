@@ -24,7 +24,7 @@ from detent.store.query import (
     number_of,
 )
 from detent.store.request import ClaimRequest, Replies, Request
-from detent.store.sqlite import checking, finding, log, migrating, pruning
+from detent.store.sqlite import checking, finding, judging, log, migrating, pruning
 from detent.store.sqlite.claiming import candidates
 from detent.store.sqlite.file import File
 from detent.store.sqlite.fleet import FleetInFile, has_tick
@@ -105,6 +105,11 @@ class SqliteStore(FleetInFile):
     async def count(self, query: JobQuery, by: Sequence[str]) -> Counts:
         return await self._read(lambda session: finding.count(session, query, by))
 
+    async def unjudged(
+        self, tenant: str, queues: Sequence[str], kinds: Sequence[str], limit: int, cursor: str | None = None
+    ) -> Page[Job]:
+        return await self._read(lambda session: judging.unjudged(session, tenant, queues, kinds, limit, cursor))
+
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         return await self._read(lambda session: log.events(session, query, limit, cursor))
 
@@ -138,6 +143,12 @@ class SqliteStore(FleetInFile):
             return self._apply(session, requests) if has_tick(session, tenant, name, expected, next_at) else None
 
         return await self._write(advance, size=len(requests))
+
+    async def pace(self, tenant: str, rule: str, every: int, requests: Sequence[Request]) -> Replies:
+        def pace(session: Session) -> Replies:
+            return self._apply(session, judging.paced(session, tenant, rule, every, requests))
+
+        return await self._write(pace, size=len(requests))
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         return await self._write(lambda session: pruning.prune(session, tenant, retention, limit))

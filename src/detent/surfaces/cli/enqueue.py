@@ -18,7 +18,7 @@ from detent.surfaces.cli.job.naming import complete_job
 from detent.surfaces.cli.job.steering import ANSWERS, login_name, show_job
 from detent.surfaces.cli.job.waiting import await_end, show_end
 from detent.surfaces.cli.opening import opened
-from detent.surfaces.cli.options import JSON, Assignment, Instant, JsonValue, Seconds, store_options
+from detent.surfaces.cli.options import JSON, Assignment, Instant, JsonValue, Priority, Seconds, store_options
 from detent.surfaces.shapes import AnsweredShape, answered_shape
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -28,7 +28,10 @@ OPTIONS: Final = (
         "--lifecycle", default="standard", show_default=True, shell_complete=complete_name,
         help="A lifecycle's name, or the .toml file of one of your own.",
     ),
-    click.option("--priority", type=int, default=0, metavar="N", help="A higher number goes sooner."),
+    click.option(
+        "--priority", type=Priority(), default=0, metavar="N",
+        help="A higher number goes sooner; or critical (20), interactive (10), batch (0).",
+    ),
     click.option("--delay", "delay_s", type=Seconds(), default=0.0, help="Not before this has passed: 30s, 2h."),
     click.option("--run-at", type=Instant(), help="Not before this time: 2026-11-16T08:30:00Z."),
     click.option("--id", "job_id", help="Its id; one is made if not given."),

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from detent.surfaces.cli.times import instant_of, moment_of, seconds_of
+from detent.wire.dispatch import PRIORITIES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 JSON_ASKED: Final = "detent.json"
@@ -77,6 +78,19 @@ class JsonValue(click.ParamType[Any]):
             return Path(value[1:]).read_bytes()
         except OSError as wrong:
             self.fail(f"'{value[1:]}' cannot be read: {wrong.strerror}.", param, ctx)
+
+
+class Priority(click.ParamType[int]):
+    """A number, or one of the names that stand for one."""
+
+    name = "priority"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        named = {str(name): number for name, number in PRIORITIES.items()}
+        try:
+            return named[value] if value in named else int(value)
+        except ValueError:
+            self.fail(f"'{value}' is no priority; write a number, or one of {', '.join(named)}.", param, ctx)
 
 
 class Assignment(click.ParamType[tuple[str, str]]):

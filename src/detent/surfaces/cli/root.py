@@ -21,6 +21,7 @@ from detent.surfaces.cli.job import job
 from detent.surfaces.cli.lifecycle import lifecycle
 from detent.surfaces.cli.migrate import migrate
 from detent.surfaces.cli.options import JSON_ASKED
+from detent.surfaces.cli.policy import policy
 from detent.surfaces.cli.prune import prune
 from detent.surfaces.cli.queue import queue
 from detent.surfaces.cli.reconcile import reconcile
@@ -43,6 +44,7 @@ COMMANDS: Final[tuple[click.Command, ...]] = (
     schedule,
     event,
     lifecycle,
+    policy,
     verify,
     replay,
     reconcile,

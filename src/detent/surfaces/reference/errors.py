@@ -4,6 +4,7 @@ from typing import Final
 
 from detent.errors import (
     ARGUMENT_ERRORS,
+    POLICY_ERRORS,
     REFUSALS,
     STORE_ERRORS,
     Cancelled,
@@ -43,6 +44,12 @@ def error_page() -> str:
             _codes(SETTING_ERRORS),
             "Of commands and messages:",
             _codes(ARGUMENT_ERRORS),
+        ),
+        section(
+            "PolicyError",
+            "The policy of `dispatch` is wrong or out of reach. What it was to judge stays where it is and does not "
+            "run. `problems` are those of a rules file, all of them at once.",
+            _codes(POLICY_ERRORS),
         ),
         section(
             "StoreError",

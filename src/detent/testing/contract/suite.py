@@ -7,6 +7,7 @@ from detent.testing.contract.compensation import Compensations
 from detent.testing.contract.counting import Counting
 from detent.testing.contract.failing import Failing
 from detent.testing.contract.fences import Fences
+from detent.testing.contract.judging import Judging
 from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
 from detent.testing.contract.log import Log
@@ -43,6 +44,7 @@ class StoreContract(
     Compensations,
     Artifacts,
     Verdicts,
+    Judging,
     Versions,
     Tenants,
     Listings,

@@ -1,150 +1,130 @@
-"""How an attempt goes: each act is a generator that does something and yields how long it waits before the next thing.
+"""How an attempt goes: each act is a coroutine, and the handler of every job of the demo plays the one that is on.
 
-An act that loses its job learns it from a refusal, which ends it; the worker's loop takes note.
+What handlers owe is theirs: to save, to check, to return or raise. The lease, the end and the record are the worker's.
 """
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable
+from math import inf
+from time import monotonic
 from typing import Any, Final
 
-import msgspec
+from msgspec import Struct
 
-from detent.client import Job, SyncClient
-from detent.errors import Refused
+from detent.client import Client
+from detent.errors import JobError, PermanentError, Refused, TransientError, ValidationError
 from detent.lifecycles import BUILT_IN
+from detent.runtime import Context, Worker
 from detent.surfaces.cli.demo.child import Told, tell
-from detent.surfaces.cli.demo.scene import BEAT_S, Act, Deed
+from detent.surfaces.cli.demo.scene import Act, Deed
 
-HELD_S: Final = 0.05  # between a claim and its start, so that both can be seen
-Acting = Iterator[float]
-
-
-class Heeded(Exception):
-    """The worker was asked to stop, and has stopped."""
-
-
-class Turn:
-    """One attempt at one job, in one worker's hands: its fence, and the verbs that need it."""
-
-    def __init__(self, client: SyncClient, worker: str, job: Job) -> None:
-        self.client = client
-        self.worker = worker
-        self.job = job
-        acts = msgspec.convert(job.payload["acts"], list[Act])
-        self.act = acts[min(job.attempt, len(acts)) - 1]
-
-    @property
-    def mine(self) -> dict[str, Any]:
-        fence: dict[str, Any] = {"worker": self.worker, "attempt": self.job.attempt}
-        return fence | ({"expected_rev": self.job.rev} if BUILT_IN[self.job.lifecycle].requires_rev else {})
-
-    def start(self) -> None:
-        if self.job.phase == "held":
-            self.job = self.client.start(self.job.id, **self.mine)
-
-    def renew(self, **said: Any) -> None:
-        self.job = self.client.renew(self.job.id, **said, **self.mine)
-
-    def stop_if_asked(self) -> None:
-        if self.job.is_cancel_requested:
-            self.client.cancel(self.job.id, reason="asked to stop", **self.mine)
-            raise Heeded
-
-    def complete(self) -> None:
-        self.client.complete(self.job.id, result={"by": self.worker}, **self.mine)
+STUBBORN_S: Final = 1.5  # how long a deaf handler goes on once it was stopped: longer than it is waited for
+LOOKS_MAX: Final = 200
+LOOK_S: Final = 0.05
+TRIES_MAX: Final = 5
+ERRORS: Final[dict[str, type[JobError]]] = {
+    each.__name__: each for each in (PermanentError, TransientError, ValidationError)
+}
 
 
-def work(turn: Turn) -> Acting:
-    """Step by step, from where the last attempt left off; after each step a heartbeat with a checkpoint."""
-    act = turn.act
-    yield from _begin(turn)
-    done = (turn.job.checkpoint or {}).get("step", 0)
+class Turn(Struct, frozen=True):
+    """One attempt at one job. `client` is for the verbs that no context has."""
+
+    ctx: Context
+    act: Act
+    client: Client
+    worker: Worker
+
+    async def as_owner(self, verb: Callable[..., Awaitable[Any]], **said: Any) -> None:
+        """A verb on the job as it is now; where a revision is demanded a heartbeat may come in between."""
+        fence: dict[str, Any] = {"worker": self.worker.name, "attempt": self.ctx.attempt}
+        job = self.ctx.job
+        for tries_left in reversed(range(TRIES_MAX)):
+            if BUILT_IN[job.lifecycle].requires_rev:
+                fence["expected_rev"] = (await self.client.get(job.id)).rev
+            try:
+                await verb(job.id, **said, **fence)
+            except Refused as refused:
+                if refused.code != "stale_rev" or not tries_left:
+                    raise
+            else:
+                return
+
+    async def hear_that_it_is_gone(self) -> None:
+        """The job was given away: wait until the worker has noticed, which ends the handler."""
+        for _ in range(LOOKS_MAX):
+            await asyncio.sleep(LOOK_S)
+            self.ctx.check()
+
+
+async def work(turn: Turn) -> None:
+    """Step by step, from where the last attempt left off; after each step a checkpoint."""
+    act, ctx = turn.act, turn.ctx
+    done = (ctx.checkpoint or {}).get("step", 0)
     for step in range(done + 1, act.steps + 1):
-        yield act.for_s / act.steps
+        await asyncio.sleep(act.for_s / act.steps)
         if step < act.steps:
-            turn.renew(checkpoint={"step": step}, progress={"fraction": step / act.steps, "message": f"step {step}"})
-            turn.stop_if_asked()
-    turn.complete()
+            ctx.progress(step / act.steps, f"step {step}")
+            await ctx.asave({"step": step}, flush=True)
+            await ctx.acheck()
 
 
-def fail(turn: Turn) -> Acting:
-    yield from _begin(turn)
-    yield turn.act.for_s
-    error = {"type": turn.act.error, "message": turn.act.message}
-    turn.client.fail(turn.job.id, error=error, **turn.mine)
+async def fail(turn: Turn) -> None:
+    await asyncio.sleep(turn.act.for_s)
+    raise ERRORS[turn.act.error](turn.act.message)
 
 
-def vanish(turn: Turn) -> Acting:
-    """Silent for longer than the lease; then it comes back with a result, as if nothing had happened."""
-    yield from _begin(turn)
-    turn.client.progress(turn.job.id, 0.5, "half-way", worker=turn.worker, attempt=turn.job.attempt)
-    yield turn.act.for_s
-    turn.complete()
+async def vanish(turn: Turn) -> None:
+    """Silent for longer than the lease, as if cut off; then it comes back with a result, as if nothing had happened."""
+    turn.worker.live[turn.ctx.fence].renew_s = inf
+    turn.ctx.progress(0.5, "half-way")
+    await _deaf(turn.act.for_s)
 
 
-def linger(turn: Turn) -> Acting:
-    """At work and deaf: it goes on renewing until it is no longer let."""
-    yield from _begin(turn)
-    yield from _beats(turn)
-    turn.complete()
+async def linger(turn: Turn) -> None:
+    """At work and deaf: it goes on, whatever it is told."""
+    await _deaf(turn.act.for_s)
 
 
-def idle(turn: Turn) -> Acting:
-    """It took the job, says that it is alive, and never starts."""
-    yield from _beats(turn)
-    turn.start()
-    turn.complete()
+async def stall(turn: Turn) -> None:
+    await asyncio.sleep(turn.act.for_s)
+    await turn.as_owner(turn.client.stall, reason="cannot go on now")
+    await turn.hear_that_it_is_gone()
 
 
-def stall(turn: Turn) -> Acting:
-    yield from _begin(turn)
-    yield turn.act.for_s
-    turn.client.stall(turn.job.id, reason="cannot go on now", **turn.mine)
+async def release(turn: Turn) -> None:
+    await asyncio.sleep(turn.act.for_s)
+    await turn.as_owner(turn.client.release, checkpoint={"step": 0}, reason="making room")
+    await turn.hear_that_it_is_gone()
 
 
-def release(turn: Turn) -> Acting:
-    yield from _begin(turn)
-    yield turn.act.for_s
-    turn.client.release(turn.job.id, checkpoint={"step": 0}, reason="making room", **turn.mine)
-
-
-def hasten(turn: Turn) -> Acting:
-    """So quick that the result is also the start."""
-    yield turn.act.for_s
-    turn.complete()
-
-
-def misread(turn: Turn) -> Acting:
-    """A decision on an old revision is refused; the job is read again, and decided anew."""
-    yield from _begin(turn)
-    yield turn.act.for_s
-    old = turn.mine | {"expected_rev": turn.job.rev - 1}
+async def misread(turn: Turn) -> None:
+    """A decision on an old revision is refused; what the handler returns is decided anew, on the job as it is."""
+    await asyncio.sleep(turn.act.for_s)
+    job = turn.ctx.job
     try:
-        turn.client.complete(turn.job.id, **old)
+        await turn.client.complete(
+            job.id, worker=turn.worker.name, attempt=job.attempt, expected_rev=job.rev - 1
+        )  # fmt: skip
     except Refused as refused:
-        tell(Told("misread", turn.worker, turn.job.id, refused.code))
-        turn.job = turn.client.get(turn.job.id)
-    turn.complete()
+        tell(Told("misread", turn.worker.name, job.id, refused.code))
 
 
-def _begin(turn: Turn) -> Acting:
-    yield HELD_S
-    turn.start()
+async def _deaf(for_s: float) -> None:
+    until_s = monotonic() + for_s
+    while (left_s := until_s - monotonic()) > 0:
+        try:
+            await asyncio.sleep(left_s)
+        except asyncio.CancelledError:
+            until_s = min(until_s, monotonic() + STUBBORN_S)
 
 
-def _beats(turn: Turn) -> Acting:
-    for _ in range(round(turn.act.for_s / BEAT_S)):
-        yield BEAT_S
-        turn.renew()
-
-
-ACTS: Final[dict[Deed, Callable[[Turn], Acting]]] = {
+ACTS: Final[dict[Deed, Callable[[Turn], Awaitable[None]]]] = {
     "work": work,
     "fail": fail,
     "vanish": vanish,
     "linger": linger,
-    "idle": idle,
     "stall": stall,
     "release": release,
-    "hasten": hasten,
     "misread": misread,
 }

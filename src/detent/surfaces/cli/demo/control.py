@@ -1,4 +1,4 @@
-"""Everybody of the demo who is no worker, in one process: gateway, scheduler with its policy, operator, reconciler.
+"""Everybody of the demo who is no worker, in one process: gateway, operator, and somebody who claims and never starts.
 
 Each is a duty that looks at the store, does what is to be done now, and is asked again a little later.
 """
@@ -11,11 +11,11 @@ from detent.client import Job, SyncClient
 from detent.errors import DetentError, Refused
 from detent.surfaces.cli.demo.child import Leaving, Told, casting, tell
 from detent.surfaces.cli.demo.scene import Cue
-from detent.surfaces.cli.demo.scenes import ALLOWED, VERDICTS
+from detent.surfaces.cli.demo.scenes import BY_HAND
 from detent.surfaces.cli.demo.script import Part, write_script
 
 TICK_S: Final = 0.1
-PENDING_MAX: Final = 100
+IDLER: Final = "idler"
 OPERATOR: Final[dict[str, Any]] = {"actor": "ann", "role": "operator"}
 STANDING: Final = "requeue"  # a wish that holds until the job has ended
 
@@ -28,9 +28,8 @@ class Control:
 
     def look(self, elapsed_s: float) -> None:
         self._enqueue(elapsed_s)
-        self._schedule()
         self._operate()
-        self._client.reconcile()
+        self._client.claim(worker=IDLER, queues=[BY_HAND])
 
     def _enqueue(self, elapsed_s: float) -> None:
         """The gateway: what is due by now. Who asks twice is answered twice, and gets one job."""
@@ -42,11 +41,6 @@ class Control:
             if answer.answer != "applied":
                 tell(Told("again", "gateway", answer.id, answer.answer))
         self._cues |= {part.job_id: part.scene.cue for part in due if part.scene.cue is not None}
-
-    def _schedule(self) -> None:
-        for job in self._client.find(lifecycle="dispatch", state="PENDING", limit=PENDING_MAX):
-            verdict, rule, delay_s = VERDICTS.get(job.kind, ALLOWED)
-            self._client.schedule(job.id, verdict=verdict, rule=rule, delay_s=delay_s, actor="scheduler")
 
     def _operate(self) -> None:
         """The operator, who looks at the jobs that concern her."""

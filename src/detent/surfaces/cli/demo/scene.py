@@ -6,9 +6,8 @@ from msgspec import Struct
 
 LEASE_S: Final = 2.0  # in earnest 30 s and more; here a worker is to be missed while somebody watches
 GRACE_S: Final = 1.0
-BEAT_S: Final = 0.5  # how often a worker renews, and looks whether it is to stop
 
-Deed = Literal["work", "fail", "vanish", "linger", "stall", "release", "idle", "hasten", "misread"]
+Deed = Literal["work", "fail", "vanish", "linger", "stall", "release", "misread"]
 Wish = Literal["submit", "approve", "deny", "requeue", "cancel", "cancel hard"]
 
 

@@ -17,6 +17,7 @@ BUSY: Final = Act("fail", error="TransientError", message="the other side is bus
 BROKEN: Final = Act("fail", error="PermanentError", message="there is no such thing")
 INVALID: Final = Act("fail", error="ValidationError", message="a field is missing")
 
+BY_HAND: Final = "by-hand"  # a queue from which somebody takes jobs and never starts them
 EARLY: Final = (0.0, 0.5)  # what takes long
 CROWD: Final = (0.32, 0.34)  # many slow ones at once, so that whoever is killed then holds several
 LIMITED: Final = {"timeout_s": 0.8}
@@ -56,7 +57,7 @@ SCENES: Final[dict[str, tuple[Scene, ...]]] = {
         Scene("refund", "DENIED", share=2, cue=Cue("ready", "deny")),
         Scene("donation", "SCHEDULED", share=0, is_left=True),
         Scene("webhook", "FAILED", (BUSY,), share=4),
-        Scene("ping", "SUCCEEDED", (Act("hasten"),), share=6),
+        Scene("ping", "SUCCEEDED", (Act("work", for_s=0.0),), share=6),
         Scene("tour", "CANCELLED", (LONG,), share=2, when=EARLY, cue=Cue("active", "cancel")),
         Scene("backfill", "CANCELLED", share=2, cue=Cue("ready", "cancel"), asked=LATER),
         Scene("probe", "TIMEOUT", (VANISH,), when=EARLY),
@@ -68,7 +69,9 @@ SCENES: Final[dict[str, tuple[Scene, ...]]] = {
         Scene("sample", "completed", (STEPS,), share=8),
         Scene("tune", "failed", (BROKEN,), share=4),
         Scene("simulate", "failed", (LINGER,), share=2, when=EARLY, policy=LIMITED),
-        Scene("warm-up", "failed", (Act("idle", for_s=8.0),), when=EARLY, policy={"timeouts": {"dispatched": 0.8}}),
+        Scene(
+            "warm-up", "failed", when=EARLY, asked={"queue": BY_HAND}, policy={"timeouts": {"dispatched": 0.8}},
+        ),
         Scene("stray", "failed", when=EARLY, asked={"queue": "nobodys"}, policy={"timeouts": {"queued": 1.0}}),
         Scene("rehearsal", "failed", (LONG,), share=2, when=EARLY, cue=Cue("active", "cancel")),
         Scene("trace", "failed", (VANISH,), when=EARLY),

@@ -1,76 +1,104 @@
-"""A worker of the demo: a process that claims jobs and lets their acts take turns. `python -m` runs it.
-
-It is a loop as simple as one can be; what a worker owes its jobs beyond that is not shown here.
+"""A worker of the demo: a process with a worker as any program has it, and handlers that play the acts. `python -m`
+runs it.
 """
 
-from time import monotonic, sleep
-from typing import Final
+import asyncio
+import signal
+import sys
+from functools import partial
+from typing import Any, Final
 
-from msgspec import Struct
+import msgspec
 
 import detent
-from detent.client import SyncClient
-from detent.errors import Refused
-from detent.surfaces.cli.demo.acting import ACTS, Acting, Heeded, Turn
+from detent.client import Client, Job
+from detent.runtime import Context, Handler, Observer, Settings, Worker
+from detent.runtime.run import Run
+from detent.surfaces.cli.demo.acting import ACTS, Turn
 from detent.surfaces.cli.demo.child import Casting, Leaving, Told, casting, tell
+from detent.surfaces.cli.demo.scene import Act
+from detent.surfaces.cli.demo.scenes import ALLOWED, SCENES, VERDICTS
 from detent.surfaces.cli.demo.script import QUEUE
 
-CLAIM_MAX: Final = 3  # at once, so that nobody takes all there is
-TICK_S: Final = 0.02
-CLAIM_EVERY_S: Final = 0.06
-RESULTS: Final = ("complete", "fail")
+TICK_S: Final = 0.2
+GRACE_S: Final = 3.0  # when it is asked to leave; nothing runs any more then but who came back too late
+# Quicker than in earnest, because the leases are shorter and somebody watches.
+QUICK: Final[dict[str, Any]] = {
+    "look_s": 0.1, "poll_s": 0.1, "reconcile_s": 0.2, "gate_s": 0.2, "stall_s": 5.0, "retention": None,
+}  # fmt: skip
 
 
-class Doing(Struct):
-    turn: Turn
-    acting: Acting
-    due_s: float
+class Troupe:
+    """The handlers of one worker."""
 
-
-class Worker:
-    def __init__(self, client: SyncClient, part: Casting, leaving: Leaving) -> None:
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._name = part.name
-        self._capacity = part.capacity
-        self._leaving = leaving
-        self._doing: list[Doing] = []
-        self._claim_at_s = 0.0
+        self.worker: Worker
 
-    def run(self) -> None:
-        while not self._leaving.is_orphaned and not (self._leaving.is_asked and not self._doing):
-            self._claim(monotonic())
-            self._doing = [doing for doing in self._doing if self._goes_on(doing, monotonic())]
-            sleep(TICK_S)
+    def handlers(self) -> list[Handler]:
+        return [self._handler(scene.kind) for scenes in SCENES.values() for scene in scenes]
 
-    def _claim(self, now_s: float) -> None:
-        room = min(self._capacity - len(self._doing), CLAIM_MAX)
-        if self._leaving.is_asked or room <= 0 or now_s < self._claim_at_s:
-            return
-        self._claim_at_s = now_s + CLAIM_EVERY_S
-        for job in self._client.claim(worker=self._name, queues=[QUEUE], limit=room):
-            turn = Turn(self._client, self._name, job)
-            self._doing.append(Doing(turn, ACTS[turn.act.do](turn), now_s))
+    def _handler(self, kind: str) -> Handler:
+        return Handler(
+            kind=kind,
+            function=self._play,
+            isolation="async",
+            wants_context=True,
+            arguments=lambda payload: {"acts": msgspec.convert(payload["acts"], list[Act])},
+            result=lambda value: value,
+        )
 
-    def _goes_on(self, doing: Doing, now_s: float) -> bool:
-        """One more thing of an act whose time has come. Refused: the job is no longer this worker's."""
-        if now_s < doing.due_s:
-            return True
-        try:
-            doing.due_s = now_s + next(doing.acting)
-        except (StopIteration, Heeded):
-            return False
-        except Refused as refused:
-            what = "late" if refused.verb in RESULTS else "lost"
-            tell(Told(what, self._name, refused.job_id, refused.code))
-            return False
-        return True
+    async def _play(self, ctx: Context, acts: list[Act]) -> dict[str, str]:
+        """The act of this attempt; the last one is that of all further ones."""
+        act = acts[min(ctx.attempt, len(acts)) - 1]
+        await ACTS[act.do](Turn(ctx, act, self._client, self.worker))
+        return {"by": self.worker.name}
+
+
+class Watching(Observer):
+    """Tells the demo what is not in the log. What goes wrong with the worker itself is for the demo's last words."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def late(self, run: Run, code: str) -> None:
+        tell(Told("late", self._name, run.job.id, code))
+
+    def troubled(self, duty: str, error: BaseException) -> None:
+        sys.stderr.write(f"{duty}: {type(error).__name__}: {error}\n")
+
+
+async def policy(job: Job) -> tuple[str, str, float]:
+    """What rules over `dispatch`."""
+    return VERDICTS.get(job.kind, ALLOWED)
+
+
+async def serve(part: Casting, leaving: Leaving) -> None:
+    connect = partial(detent.connect, part.url)
+    async with connect() as client:
+        troupe = Troupe(client)
+        worker = troupe.worker = Worker(
+            connect,
+            troupe.handlers(),
+            name=part.name,
+            settings=Settings(queues=(QUEUE,), concurrency=part.capacity, grace_s=GRACE_S, **QUICK),
+            observer=Watching(part.name),
+            policy=policy,
+        )
+        looking = asyncio.create_task(_leave_with_the_demo(worker, leaving))
+        await worker.run(signals=[signal.SIGTERM])
+        looking.cancel()
+
+
+async def _leave_with_the_demo(worker: Worker, leaving: Leaving) -> None:
+    while not leaving.is_orphaned:
+        await asyncio.sleep(TICK_S)
+    worker.stop_now()
 
 
 def main() -> None:
     part = casting()
-    leaving = Leaving(part.parent_pid)
-    with detent.connect(part.url) as client:
-        Worker(client, part, leaving).run()
+    asyncio.run(serve(part, Leaving(part.parent_pid)))
 
 
 if __name__ == "__main__":

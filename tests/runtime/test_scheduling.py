@@ -1,0 +1,177 @@
+"""Jobs that the calendar asks for: one for each tick, whoever is there, and whoever dies."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+
+import detent
+from detent import Client, Job
+from detent.runtime import CronJob, Settings, Worker
+from tests.runtime.working import WAIT_S, Seen, handler, on_loop, until
+
+EVERY_SECOND = "* * * * * *"
+HOUR = timedelta(hours=1)
+
+
+async def nothing() -> None: ...
+
+
+@asynccontextmanager
+async def scheduling(url: str, *cron: CronJob, name: str = "w") -> AsyncIterator[Worker]:
+    settings = Settings(reconcile_s=0.2, poll_s=0.05)
+    worker = Worker(
+        partial(detent.connect, url), [handler("tick", nothing)], settings=settings, name=name, observer=Seen(),
+        cron=cron,
+    )  # fmt: skip
+    task = asyncio.create_task(worker.run())
+    try:
+        yield worker
+    finally:
+        worker.stop()
+        await asyncio.wait_for(task, WAIT_S)
+
+
+def ticking(cron: str = EVERY_SECOND, **more: Any) -> CronJob:
+    return CronJob(name="tick", cron=cron, job={"kind": "tick"}, **more)
+
+
+async def ticks(client: Client) -> list[datetime]:
+    """What the jobs that were made were made for, by their logs."""
+    jobs = (await client.find(limit=500)).items
+    return sorted([await tick_of(client, job) for job in jobs])
+
+
+async def tick_of(client: Client, job: Job) -> datetime:
+    cause = (await client.history(job.id))[0].cause
+    assert cause is not None
+    return datetime.fromisoformat(cause.removeprefix("tick "))
+
+
+async def put_back(client: Client, to: datetime, name: str = "tick", cron: str = EVERY_SECOND) -> None:
+    """As if the next tick had been then, and nobody there."""
+    await client.keep_schedules([{"name": name, "cron": cron, "kind": "tick", "next_at": to}])
+
+
+def test_each_tick_has_one_job_however_many_workers_there_are(url: str) -> None:
+    async def scene() -> None:
+        async with detent.connect(url) as client, AsyncExitStack() as stack:
+            for number in range(4):
+                await stack.enter_async_context(scheduling(url, ticking(), name=f"w{number}"))
+
+            async def enough() -> bool:
+                return len(await ticks(client)) >= 4
+
+            await until(enough)
+            had = await ticks(client)
+
+            assert [after - before for before, after in zip(had, had[1:], strict=False)] == [timedelta(seconds=1)] * (
+                len(had) - 1
+            )
+            events = await client.history((await client.find(limit=1)).items[0].id)
+            assert events[0].actor == "schedule:tick"
+
+    on_loop(scene)
+
+
+def test_of_ticks_that_nobody_was_there_for_the_last_one_is_made_up_for(url: str) -> None:
+    async def scene() -> None:
+        now = datetime.now(UTC)
+        async with detent.connect(url) as client:
+            await put_back(client, now - 5 * HOUR, cron="0 * * * *")
+            async with scheduling(url, ticking("0 * * * *")):
+                await until(lambda: _has_moved_on(client, now))
+            (tick,) = await ticks(client)
+            (schedule,) = await client.schedules()
+
+            assert tick == now.replace(minute=0, second=0, microsecond=0)
+            assert schedule.next_at == tick + HOUR
+
+    on_loop(scene)
+
+
+def test_tick_that_is_too_long_ago_passes_by(url: str) -> None:
+    async def scene() -> None:
+        now = datetime.now(UTC)
+        cron = f"{(now - timedelta(minutes=5)).minute} {(now - timedelta(minutes=5)).hour} * * *"
+        async with detent.connect(url) as client:
+            await put_back(client, now - timedelta(minutes=5), cron=cron)
+            async with scheduling(url, ticking(cron, late_max_s=60)):
+                await until(lambda: _has_moved_on(client, now))
+
+            assert await ticks(client) == []
+
+    on_loop(scene)
+
+
+def test_paused_schedule_moves_on_without_a_job(url: str) -> None:
+    async def scene() -> None:
+        now = datetime.now(UTC)
+        async with detent.connect(url) as client:
+            await put_back(client, now - HOUR, cron="0 0 1 1 *")
+            await client.pause_schedule("tick")
+            async with scheduling(url, ticking("0 0 1 1 *")):
+                await until(lambda: _has_moved_on(client, now))
+
+            assert await ticks(client) == []
+
+    on_loop(scene)
+
+
+def test_schedule_whose_job_is_refused_is_told_of_and_others_go_on(url: str) -> None:
+    async def scene() -> None:
+        now = datetime.now(UTC)
+        full = CronJob(name="full", cron="0 0 1 1 *", job={"kind": "tick", "queue": "full"})
+        async with detent.connect(url) as client:
+            await client.limit_queue("full", depth_max=0)
+            await put_back(client, now - HOUR, name="full", cron="0 0 1 1 *")
+            async with scheduling(url, full, ticking()) as worker:
+
+                async def is_made() -> bool:
+                    return bool(await ticks(client))
+
+                await until(is_made)
+                await until(lambda: worker.tally.troubles["schedule 'full'"] == 1)
+
+    on_loop(scene)
+
+
+def test_schedule_that_another_program_has_changed_is_left_to_it(url: str) -> None:
+    async def scene() -> None:
+        async with detent.connect(url) as client, scheduling(url, ticking("0 0 1 1 *")):
+
+            async def is_kept() -> bool:
+                return bool(await client.schedules())
+
+            await until(is_kept)
+            await put_back(client, datetime.now(UTC) - timedelta(seconds=5))
+            async with scheduling(url, ticking(), name="new") as new:
+                await until(lambda: new.tally.ticks["tick"] >= 2)
+            had = await ticks(client)
+
+            assert len(set(had)) == len(had)
+
+    on_loop(scene)
+
+
+def test_schedule_that_was_removed_stays_away_from_a_running_worker(url: str) -> None:
+    async def scene() -> None:
+        async with detent.connect(url) as client, scheduling(url, ticking()) as worker:
+            await until(lambda: worker.tally.ticks["tick"] >= 1)
+            await client.forget_schedule("tick")
+            made = len(await ticks(client))
+            async with scheduling(url, CronJob(name="other", cron=EVERY_SECOND, job={"kind": "tick"}), name="w2") as w2:
+                await until(lambda: w2.tally.ticks["other"] >= 2)
+
+            assert worker.tally.ticks["tick"] <= made
+            assert [each.name for each in await client.schedules()] == ["other"]
+
+    on_loop(scene)
+
+
+async def _has_moved_on(client: Client, now: datetime) -> bool:
+    return all(each.next_at > now for each in await client.schedules()) and bool(await client.schedules())
