@@ -46,6 +46,7 @@ class Claimer:
         knows: Callable[[Key], bool],
         taken: Taken,
         may_claim: Callable[[], bool],
+        spared: Callable[[], frozenset[tuple[str, str, str]]] = frozenset,
     ) -> None:
         self._client = client
         self._lane = lane
@@ -53,6 +54,7 @@ class Claimer:
         self._knows = knows
         self._taken = taken
         self._may_claim = may_claim
+        self._spared = spared
         self._poll_s = settings.poll_s
         self._command = Claim(worker=worker, start=True)
         self._queues, self._kinds, self._adapters = settings.queues, kinds, settings.adapters
@@ -113,7 +115,7 @@ class Claimer:
 
     async def _claim(self, limit: int) -> int:
         request = ClaimRequest(
-            self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit
+            self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit, self._spared()
         )  # fmt: skip
         sent_s = monotonic()
         try:

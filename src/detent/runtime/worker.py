@@ -10,6 +10,7 @@ watchdog     stops what has to stop and names what stands still, on a thread of 
 drain        shuts down without losing anything
 reconciler   does what time demands, and removes what is old
 gate         asks the policy about jobs that wait for a verdict
+adapters     leaves jobs that name an adapter to who has it
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from detent import kernel
 from detent.client import Client
 from detent.client.connecting import Connecting
 from detent.errors import InvalidArgument
+from detent.runtime.adapters import Adapters
 from detent.runtime.calling import Caller
 from detent.runtime.children import Children
 from detent.runtime.claimer import Claimer
@@ -117,9 +119,9 @@ class Worker:
         self._atlas = Atlas(client)
         self._reconciler = Reconciler(client, settings, observer)
         self._pruner = Pruner(client, settings, observer)
-        self._gatekeeper = Gatekeeper(
-            client, self._gate, worker=self.name, kinds=tuple(self.handlers), settings=settings, observer=observer
-        )  # fmt: skip
+        served: Any = {"worker": self.name, "kinds": tuple(self.handlers), "settings": settings, "observer": observer}
+        self._adapters = Adapters(client, **served)
+        self._gatekeeper = Gatekeeper(client, self._gate, **served)
         ending = Ending(self.name, client.codec)
         self._outcomes = Outcomes(
             client,
@@ -158,6 +160,7 @@ class Worker:
         return Claimer(
             self._client, lane, kinds, worker=self.name, settings=self.settings, observer=self._observer,
             knows=self._outcomes.knows, taken=self._taken, may_claim=lambda: not self._committer.is_congested,
+            spared=lambda: self._adapters.spared,
         )  # fmt: skip
 
     async def _open(self) -> None:
@@ -168,6 +171,8 @@ class Worker:
         self._beat()
         self._do(self._reconciler.run())
         self._do(self._pruner.run())
+        await self._adapters.look()
+        self._do(self._adapters.run())
         self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
         for claimer in self._claimers.values():
             self._do(claimer.run())
