@@ -121,7 +121,7 @@ class Worker:
         self._pruner = Pruner(client, settings, observer)
         served: Any = {"worker": self.name, "kinds": tuple(self.handlers), "settings": settings, "observer": observer}
         self._adapters = Adapters(client, **served)
-        self._gatekeeper = Gatekeeper(client, self._gate, **served)
+        self._gatekeeper = Gatekeeper(client, self._gate, **served, ready=self._ready)
         ending = Ending(self.name, client.codec)
         self._outcomes = Outcomes(
             client,
@@ -227,6 +227,10 @@ class Worker:
     def _freed(self) -> None:
         for claimer in self._claimers.values():
             claimer.freed()
+
+    def _ready(self) -> None:
+        for claimer in self._claimers.values():
+            claimer.nudge()
 
     def _renewed(self, run: Run) -> None:
         """On the keeper's thread."""

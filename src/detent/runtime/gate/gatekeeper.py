@@ -6,7 +6,7 @@ the others are refused. What the policy could not be asked about stays where it 
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final
 
@@ -36,14 +36,24 @@ class Gatekeeper:
     """
 
     def __init__(
-        self, client: Client, gate: Gate, *, worker: str, kinds: Sequence[str], settings: Settings, observer: Observer
+        self,
+        client: Client,
+        gate: Gate,
+        *,
+        worker: str,
+        kinds: Sequence[str],
+        settings: Settings,
+        observer: Observer,
+        ready: Callable[[], None],
     ) -> None:
+        """`ready` is told when some have become claimable."""
         self._client = client
         self._gate = gate
         self._worker = worker
         self._kinds = tuple(kinds)
         self._settings = settings
         self._observer = observer
+        self._ready = ready
         self._later: dict[str, tuple[float, Backoff]] = {}
         self._told: set[str] = set()
         self._end: str | None = None  # of the log, when it last looked
@@ -131,6 +141,8 @@ class Gatekeeper:
             self._put_off(job_id)  # a rate may have no moment for it yet
         for word, count in Counter(job.verdict or "" for job in done).items():
             self._observer.judged(word, count)
+        if any(job.claim_at is not None for job in done):
+            self._ready()
         return len(done)
 
     def _is_due(self, job_id: str) -> bool:
