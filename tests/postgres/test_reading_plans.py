@@ -8,7 +8,10 @@ import pytest
 
 from detent.store.postgres import finding, log
 from detent.store.postgres.definitions import Definitions
+from detent.store.postgres.fleet import said
 from detent.store.postgres.session import Session
+from detent.store.postgres.statements import SQL
+from detent.store.postgres.values import numbers, texts
 from detent.store.query import EventQuery, JobQuery
 from tests.postgres.bulk import fill
 from tests.postgres.clients import opened
@@ -83,3 +86,23 @@ def test_page_of_events_is_read_without_a_walk_over_all(url: str, filters: dict[
 def test_look_for_what_is_beyond_touches_a_few_pages(url: str, cursor: str) -> None:
     with touching(url) as touched:
         assert touched(log.is_beyond(Session(Definitions()), cursor)) < 30
+
+
+@pytest.mark.requirement("DSP-08")
+def test_look_for_jobs_without_a_verdict_touches_a_few_pages(url: str) -> None:
+    """Whatever else waits: the same kind in another queue, other kinds of the same, and other lifecycles."""
+    waiting = {"lifecycle": "dispatch", "kind": "scan"}
+    others = [{**waiting, "queue": "elsewhere"}, {**waiting, "kind": "mail"}, {**waiting, "lifecycle": "document"}]
+    with opened(url) as client:
+        for _ in range(5):
+            client.enqueue_many([dict(others[number % 3]) for number in range(900)])
+        client.enqueue_many([dict(waiting) for _ in range(3)])
+    with psycopg.connect(url) as connection:
+        number = connection.execute("select lifecycle from detent_lifecycles where name = 'dispatch'").fetchone()
+    assert number is not None
+    values = {
+        "tenant": "default", "lifecycles": numbers(number), "states": texts(["PENDING"]), "queues": texts(["default"]),
+        "kinds": texts(["scan"]), "after": 0, "after_job": 0, "limit": 100,
+    }  # fmt: skip
+    with touching(url) as touched:
+        assert touched(said(SQL["unjudged"], values)) < 100

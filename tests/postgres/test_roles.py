@@ -26,6 +26,7 @@ RIGHTS: Final[dict[str, tuple[set[str], set[str]]]] = {
     "detent_event_details": (ADDS, REMOVES),
     "detent_notes": (ADDS, REMOVES),
     "detent_receipts": (ADDS | {"UPDATE"}, REMOVES),
+    "detent_paces": (ADDS | {"UPDATE"}, READS),
     "detent_queues": (ADDS | {"UPDATE"}, READS),
     "detent_pauses": (ADDS | {"DELETE"}, READS),
     "detent_workers": (ADDS | {"UPDATE", "DELETE"}, READS),

@@ -66,8 +66,6 @@ def test_what_is_left_after_the_grace_is_given_back_as_its_lifecycle_allows(
     async def scene() -> None:
         async with working(url, handler("save", save, context=True), grace_s=0.1, reconcile_s=60) as at:
             job = await at.client.enqueue("save", lifecycle=lifecycle, submit=True)
-            if lifecycle == "dispatch":
-                await at.client.schedule(job.id, verdict="allow", rule="r")
             await until(lambda: _active(at, job))
             await at.drained()
             left = await at.client.get(job.id)

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 import detent
-from detent import Gate, InvalidArgument, Job, PolicyError, Verdict
+from detent import Gate, InvalidArgument, Job, PolicyError, State, Verdict, move
+from detent.lifecycles.dispatch import DISPATCH
 from detent.runtime import Worker
 from tests.runtime.working import Working, handler, on_loop, until, working
 
@@ -364,3 +366,35 @@ def test_rate_of_a_rule_holds_across_workers(url: str, tmp_path: Path) -> None:
 def test_policy_that_is_neither_a_path_nor_a_function_is_refused(policy: Any) -> None:
     with pytest.raises(InvalidArgument, match="give the path of a rules file, a function, or a Gate"):
         detent.App(policy=policy)
+
+
+@pytest.mark.requirement("DSP-08")
+def test_worker_whose_jobs_need_a_verdict_hears_of_them_at_once(url: str) -> None:
+    """And does not wait for its next look, which would be in a minute."""
+
+    async def scene() -> None:
+        async with working(url, replace(handler("scan", scan), lifecycle="dispatch"), gate_s=60) as at:
+            await at.done("scan")
+            jobs = [await at.done("scan", lifecycle="dispatch") for _ in range(3)]
+
+            assert {verdict_of(job) for job in jobs} == {("SUCCEEDED", "allow", "default")}
+
+    on_loop(scene)
+
+
+@pytest.mark.requirement("DSP-08")
+def test_jobs_of_any_lifecycle_that_asks_for_a_verdict_are_judged(url: str) -> None:
+    """Also where the time to wait for one is limited."""
+    states = (State("PENDING", "parked", timeout_s=60), *DISPATCH.states[1:])
+    timed = move("PENDING", "time_out", "TIMEOUT", by="system")
+    gated = replace(DISPATCH, name="gated", states=states, moves=(*DISPATCH.moves, timed))
+
+    async def scene() -> None:
+        async with detent.connect(url, lifecycles=[gated]):
+            pass
+        async with working(url, handler("scan", scan)) as at:
+            job = await at.done("scan", lifecycle="gated")
+
+            assert verdict_of(job) == ("SUCCEEDED", "allow", "default")
+
+    on_loop(scene)

@@ -59,8 +59,6 @@ def test_leases_of_every_lifecycle_are_renewed_and_ended(url: str, lifecycle: st
     async def scene() -> None:
         async with working(url, handler("wait", wait, context=True)) as at:
             job = await at.client.enqueue("wait", lifecycle=lifecycle, policy=_short(lifecycle), submit=True)
-            if lifecycle == "dispatch":
-                await at.client.schedule(job.id, verdict="allow", rule="r")
             ended = await at.ended(job)
 
             assert (ended.outcome, ended.attempt, ended.result) == ("success", 1, "done")
@@ -219,8 +217,6 @@ async def _timed_out(at: Working, lifecycle: str, kind: str, payload: Any = None
     retry = Retry(max_attempts=2, base_s=0.01)
     policy = BUILT_IN[lifecycle].policy(timeout_s=0.3, retry=retry)
     job = await at.client.enqueue(kind, payload, lifecycle=lifecycle, policy=policy, submit=True)
-    if lifecycle == "dispatch":
-        await at.client.schedule(job.id, verdict="allow", rule="r")
     return await at.ended(job)
 
 

@@ -1,14 +1,17 @@
 """Rules of the gate: which jobs they are about, which gives the verdict, and what is wrong with a file of them."""
 
 import re
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from msgspec import Struct
 
 from detent.errors import PolicyError
-from detent.runtime.gate import Rules, rules_from_toml
+from detent.runtime.gate import Rules, read_rules, rules_from_toml
 from detent.runtime.gate.matching import is_subject
+
+ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 class Made(Struct):
@@ -174,3 +177,12 @@ def test_file_has_a_bounded_number_of_rules() -> None:
 
     with pytest.raises(PolicyError, match="there are 1,001 rules; a file has at most 1,000"):
         rules_from_toml(text)
+
+
+def test_example_in_the_documentation_holds_together_and_is_shown_as_it_is() -> None:
+    example = ROOT / "docs" / "examples" / "rules.toml"
+    page = (ROOT / "docs" / "how-to" / "gate-jobs.md").read_text(encoding="utf-8")
+    rules = read_rules(example)
+
+    assert len(rules.rules) == 5
+    assert f"```toml\n{example.read_text(encoding='utf-8')}```" in page

@@ -11,7 +11,7 @@ from detent.store import Store
 from detent.store.clock import Clock, Random
 from detent.testing import MemoryStore, StoreContract
 from detent.testing.contract import tailing
-from tests.store import broken, broken_answers, broken_fleet
+from tests.store import broken, broken_answers, broken_fleet, broken_judging
 from tests.store.contract_ids import scenarios_of
 
 NOTICED: Final[dict[type[MemoryStore], str]] = {
@@ -80,6 +80,12 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken_fleet.KeepsAnyNumberOfSchedules: (
         "test_more_schedules_than_there_may_be_are_refused_and_none_of_them_is_kept"
     ),
+    broken_judging.TakesHeldJobsForUnjudged: "test_jobs_that_wait_for_a_verdict_are_found_the_oldest_first",
+    broken_judging.AsksForOthersJobs: ("test_only_those_of_the_queues_kinds_and_tenant_asked_for_wait_for_this_gate"),
+    broken_judging.BeginsAnewWithEachPage: ("test_pages_of_what_waits_for_a_verdict_go_on_where_the_last_ended"),
+    broken_judging.PacesEachBatchByItself: "test_pace_of_a_rule_spaces_jobs_whoever_asks",
+    broken_judging.PacesAllRulesTogether: "test_pace_of_a_rule_spaces_jobs_whoever_asks",
+    broken_judging.DrivesJobsFurtherAndFurtherOff: "test_moments_of_a_rule_that_passed_unused_do_not_add_up",
     broken.ReplacesDefinitions: "test_same_version_with_other_content_is_refused",
     broken.HasAClockOfItsOwn: "test_the_stores_clock_decides_not_the_callers",
     broken.ReconcilesOneTenant: "test_time_spares_no_tenant",
@@ -110,7 +116,7 @@ def contract_of(kind: type[MemoryStore]) -> StoreContract:
 
 
 def test_every_broken_store_is_tried() -> None:
-    named = {**vars(broken), **vars(broken_answers), **vars(broken_fleet)}
+    named = {**vars(broken), **vars(broken_answers), **vars(broken_fleet), **vars(broken_judging)}
     kinds = {each for each in named.values() if isinstance(each, type) and issubclass(each, MemoryStore)}
 
     assert set(NOTICED) == kinds - {MemoryStore, broken.OnShelf}

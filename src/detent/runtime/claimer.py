@@ -46,6 +46,7 @@ class Claimer:
         knows: Callable[[Key], bool],
         taken: Taken,
         may_claim: Callable[[], bool],
+        spared: Callable[[], frozenset[tuple[str, str, str]]] = frozenset,
     ) -> None:
         self._client = client
         self._lane = lane
@@ -53,10 +54,12 @@ class Claimer:
         self._knows = knows
         self._taken = taken
         self._may_claim = may_claim
+        self._spared = spared
         self._poll_s = settings.poll_s
         self._command = Claim(worker=worker, start=True)
         self._queues, self._kinds, self._adapters = settings.queues, kinds, settings.adapters
         self._freed = asyncio.Event()
+        self._nudged = asyncio.Event()
         self._futile = 0
         self._cursor: str | None = None
         self._claiming: asyncio.Task[int] | None = None
@@ -66,6 +69,10 @@ class Claimer:
     def freed(self) -> None:
         """There may be room again."""
         self._freed.set()
+
+    def nudge(self) -> None:
+        """There may be something to claim that this process itself has put there: no need to hear of it."""
+        self._nudged.set()
 
     async def run(self) -> None:
         """Until it is stopped."""
@@ -107,13 +114,25 @@ class Claimer:
         if before is None:
             self._cursor = await store.wait(None, 0)
             return
-        self._cursor = await store.wait(before, self._poll_s)
+        self._cursor = await self._grown(before)
         self._futile = self._futile + 1 if self._cursor != before else 0
         await asyncio.sleep(self._pause_s())
 
+    async def _grown(self, before: str) -> str:
+        """The end of the log, when it has grown or a while is over; as it was, if it was nudged before that."""
+        waiting = asyncio.ensure_future(self._client.store.wait(before, self._poll_s))
+        nudged = asyncio.ensure_future(self._nudged.wait())
+        try:
+            await asyncio.wait((waiting, nudged), return_when=asyncio.FIRST_COMPLETED)
+            return await waiting if waiting.done() else before
+        finally:
+            self._nudged.clear()
+            for each in (waiting, nudged):
+                each.cancel()
+
     async def _claim(self, limit: int) -> int:
         request = ClaimRequest(
-            self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit
+            self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit, self._spared()
         )  # fmt: skip
         sent_s = monotonic()
         try:

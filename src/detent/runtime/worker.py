@@ -12,6 +12,7 @@ reconciler   does what time demands, and removes what is old
 gate         asks the policy about jobs that wait for a verdict
 scheduler    makes the jobs that the calendar asks for
 reporter     tells the store that this worker is there, and what it serves
+adapters     leaves jobs that name an adapter to who has it
 """
 
 import asyncio
@@ -27,6 +28,7 @@ from detent import kernel
 from detent.client import Client
 from detent.client.connecting import Connecting
 from detent.errors import InvalidArgument
+from detent.runtime.adapters import Adapters
 from detent.runtime.calling import Caller
 from detent.runtime.children import Children
 from detent.runtime.claimer import Claimer
@@ -136,9 +138,9 @@ class Worker:
         self._atlas = Atlas(client)
         self._reconciler = Reconciler(client, settings, observer, self._atlas)
         self._pruner = Pruner(client, settings, observer)
-        self._gatekeeper = Gatekeeper(
-            client, self._gate, worker=self.name, kinds=tuple(self.handlers), settings=settings, observer=observer
-        )  # fmt: skip
+        served: Any = {"worker": self.name, "kinds": tuple(self.handlers), "settings": settings, "observer": observer}
+        self._adapters = Adapters(client, **served)
+        self._gatekeeper = Gatekeeper(client, self._gate, **served, ready=self._ready)
         clock = StoreClock() if self._cron else None
         self._scheduler = None if clock is None else Scheduler(client, self._cron, observer, clock)
         self._reporter = Reporter(
@@ -183,6 +185,7 @@ class Worker:
         return Claimer(
             self._client, lane, kinds, worker=self.name, settings=self.settings, observer=self._observer,
             knows=self._outcomes.knows, taken=self._taken, may_claim=lambda: not self._committer.is_congested,
+            spared=lambda: self._adapters.spared,
         )  # fmt: skip
 
     async def _open(self) -> None:
@@ -194,6 +197,8 @@ class Worker:
         self._do(self._reporter.run())
         self._do(self._reconciler.run())
         self._do(self._pruner.run())
+        await self._adapters.look()
+        self._do(self._adapters.run())
         self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
         if self._scheduler is not None:
             self._do(self._scheduler.run())
@@ -251,6 +256,10 @@ class Worker:
     def _freed(self) -> None:
         for claimer in self._claimers.values():
             claimer.freed()
+
+    def _ready(self) -> None:
+        for claimer in self._claimers.values():
+            claimer.nudge()
 
     def _renewed(self, run: Run) -> None:
         """On the keeper's thread."""

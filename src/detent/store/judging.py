@@ -9,7 +9,7 @@ from detent.kernel import Job
 from detent.kernel.clock import SECOND, micros
 from detent.kernel.command import Schedule
 from detent.lifecycle import Lifecycle
-from detent.store.query import DAY_S, Page
+from detent.store.query import DAY_S, Page, number_of
 from detent.store.request import Request
 
 AHEAD_MAX_S: Final = 30 * DAY_S  # how far into the future a rate gives out moments
@@ -26,8 +26,13 @@ def unjudged_states(lifecycles: Iterable[Lifecycle]) -> list[tuple[Lifecycle, st
 
 
 def page_of(jobs: list[Job], numbers: Sequence[int], limit: int) -> Page[Job]:
-    """The oldest first, so that the last one is where the next page begins."""
-    return Page(jobs, str(numbers[-1]) if len(jobs) >= limit else None)
+    """The oldest first, so that the last one is where the next page begins: its moment, and its number."""
+    return Page(jobs, f"{jobs[-1].created_at}:{numbers[-1]}" if len(jobs) >= limit else None)
+
+
+def place_of(cursor: str | None) -> tuple[int, int]:
+    moment, _, number = (cursor or "0:0").partition(":")
+    return number_of(moment), number_of(number)
 
 
 def spaced(

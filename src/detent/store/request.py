@@ -27,7 +27,10 @@ class Request(Struct, frozen=True, gc=False):
 
 
 class ClaimRequest(Struct, frozen=True, gc=False):
-    """A claim goes to the queue, not to a job. None for kinds or adapters: any."""
+    """A claim goes to the queue, not to a job. None for kinds or adapters: any.
+
+    `spared` are left to others even so: lanes of queue, kind and adapter for which somebody has that adapter.
+    """
 
     tenant: str
     command: Claim
@@ -35,6 +38,7 @@ class ClaimRequest(Struct, frozen=True, gc=False):
     kinds: tuple[str, ...] | None = None
     adapters: tuple[str, ...] | None = None
     limit: int = 1
+    spared: frozenset[tuple[str, str, str]] = frozenset()
 
 
 class Reply(Struct, frozen=True, gc=False):

@@ -75,7 +75,9 @@ def _suits(job: Job, request: ClaimRequest, now: int) -> bool:
     spec = job.spec
     is_due = job.claim_at is not None and job.claim_at <= now
     is_wanted = request.kinds is None or spec.kind in request.kinds
-    has_adapter = request.adapters is None or spec.adapter_id is None or spec.adapter_id in request.adapters
+    is_spared = (spec.queue, spec.kind, spec.adapter_id) in request.spared
+    is_any = request.adapters is None and not is_spared
+    has_adapter = is_any or spec.adapter_id is None or spec.adapter_id in (request.adapters or ())
     return is_due and is_wanted and has_adapter and spec.tenant == request.tenant and spec.queue in request.queues
 
 

@@ -61,6 +61,8 @@ PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "listing of what lives in a state": (found_by("state", "live"), ("detent_records_live",)),
     "listing of failures": (found_by("rare_outcome"), ("detent_records_ended",)),
     "listing of a workflow": (found_by("workflow_id", linked=True), ("detent_jobs_workflow",)),
+    "jobs without a verdict": (SQL["unjudged"], ("detent_records_unjudged",)),
+    "pace of a rule": (SQL["pace"], ("detent_paces",)),
     "listing of children": (found_by("parent_job_id", linked=True), ("detent_jobs_parent",)),
     "listing of a correlation id": (found_by("correlation_id", linked=True), ("detent_jobs_correlation",)),
     "listing of an own correlation id": (found_by("own_correlation_id", linked=True), ("detent_jobs_1",)),
@@ -88,7 +90,7 @@ PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "expired notes": (SQL["expired_notes"], ("detent_notes_expiry",)),
 }
 IN_ORDER: Final = (
-    "lane of a claim", "lane of the patient",
+    "lane of a claim", "lane of the patient", "jobs without a verdict",
     "what is due", "old jobs", "listing", "listing of what lives in a state", "walk over the store",
     "log of a number", "logs of a span", "log in the order of commit", "newest events",
 )  # fmt: skip

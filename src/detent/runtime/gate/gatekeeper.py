@@ -6,7 +6,7 @@ the others are refused. What the policy could not be asked about stays where it 
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Final
 
@@ -23,6 +23,7 @@ from detent.store import Replies, Reply, Request
 from detent.store.judging import unjudged_states
 
 LATER_MAX: Final = 10_000  # jobs that are put off; any others that have no verdict are asked about at every look
+FUTILE_MIN: Final = 4  # times in a row that it is woken for nothing, before it waits a little
 PAUSE_S: Final = 0.002
 PAUSE_MAX_S: Final = 0.1
 TROUBLES_MAX: Final = 100  # told once each
@@ -35,18 +36,29 @@ class Gatekeeper:
     """
 
     def __init__(
-        self, client: Client, gate: Gate, *, worker: str, kinds: Sequence[str], settings: Settings, observer: Observer
+        self,
+        client: Client,
+        gate: Gate,
+        *,
+        worker: str,
+        kinds: Sequence[str],
+        settings: Settings,
+        observer: Observer,
+        ready: Callable[[], None],
     ) -> None:
+        """`ready` is told when some have become claimable."""
         self._client = client
         self._gate = gate
         self._worker = worker
         self._kinds = tuple(kinds)
         self._settings = settings
         self._observer = observer
+        self._ready = ready
         self._later: dict[str, tuple[float, Backoff]] = {}
         self._told: set[str] = set()
         self._end: str | None = None  # of the log, when it last looked
-        self._futile = 0
+        self._is_woken = False
+        self._futile = 0  # times in a row that it was woken for nothing
 
     async def run(self, lifecycles: Sequence[str] = ()) -> None:
         """For ever. It hears of new jobs at once if jobs of one of these lifecycles wait for a verdict."""
@@ -129,6 +141,8 @@ class Gatekeeper:
             self._put_off(job_id)  # a rate may have no moment for it yet
         for word, count in Counter(job.verdict or "" for job in done).items():
             self._observer.judged(word, count)
+        if any(job.claim_at is not None for job in done):
+            self._ready()
         return len(done)
 
     def _is_due(self, job_id: str) -> bool:
@@ -149,16 +163,19 @@ class Gatekeeper:
 
     async def _wait(self, *, is_prompt: bool, was_futile: bool) -> None:
         """Until the log has grown, or a while. A log that grows by others' doing is looked at less and less often."""
-        self._futile = self._futile + 1 if was_futile else 0
+        self._futile = self._futile + 1 if was_futile and self._is_woken else 0
         if not is_prompt:
             await asyncio.sleep(jittered(self._settings.gate_s))
             return
+        before = self._end
         try:
-            self._end = await self._client.store.wait(self._end, self._waiting_s() if self._end else 0)
+            self._end = await self._client.store.wait(before, self._waiting_s() if before else 0)
         except DetentError as error:
             self._tell(error)
             await asyncio.sleep(jittered(self._settings.gate_s))
-        await asyncio.sleep(min(PAUSE_S * 2 ** min(self._futile, 10), PAUSE_MAX_S))
+        self._is_woken = self._end != before
+        if self._futile > FUTILE_MIN:
+            await asyncio.sleep(min(PAUSE_S * 2 ** min(self._futile - FUTILE_MIN, 10), PAUSE_MAX_S))
 
     def _waiting_s(self) -> float:
         """No longer than until the first that was put off is due."""

@@ -15,6 +15,7 @@ from detent.store.waiting import now_s
 
 # How far past jobs that the kernel refuses a claim looks before it gives up.
 SCANNED_MAX: Final = 1_000
+_OF_LANE: Final = ("queues", "kinds", "adapters")
 
 
 class Candidates:
@@ -99,8 +100,9 @@ class Candidates:
         return jobs
 
     def _all_lanes(self) -> dict[str, Any]:
-        queues = texts(dict.fromkeys(self._request.queues))
-        return {"queues": queues, "kinds": texts(self._kinds), "first": FIRST[0]}
+        queues, spared = texts(dict.fromkeys(self._request.queues)), sorted(self._request.spared)
+        others = {f"spared_{name}": texts([each[place] for each in spared]) for place, name in enumerate(_OF_LANE)}
+        return {"queues": queues, "kinds": texts(self._kinds), "first": FIRST[0], **others}
 
     def _known_lanes(self) -> dict[str, Any]:
         places = self._places

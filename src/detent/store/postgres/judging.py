@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from detent.kernel import Job
-from detent.store.judging import page_of, spaced, unjudged_states
+from detent.store.judging import page_of, place_of, spaced, unjudged_states
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.session import Session
 from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import numbers, texts
-from detent.store.query import Page, number_of
+from detent.store.query import Page
 from detent.store.request import Request
 
 
@@ -16,13 +16,14 @@ def unjudged(
     session: Session, tenant: str, queues: Sequence[str], kinds: Sequence[str], limit: int, cursor: str | None
 ) -> Script[Page[Job]]:
     lifecycles, states = [], []
+    after, after_job = place_of(cursor)
     for lifecycle, state in unjudged_states((yield from session.lifecycles())):
         lifecycles.append((yield from session.definitions.number(lifecycle.name, lifecycle.version)))
         states.append(state)
     values = {
         "tenant": tenant, "lifecycles": numbers(lifecycles), "states": texts(states),
         "queues": texts(dict.fromkeys(queues)), "kinds": texts(dict.fromkeys(kinds)),
-        "after": number_of(cursor), "limit": limit,
+        "after": after, "after_job": after_job, "limit": limit,
     }  # fmt: skip
     rows = yield ask(SQL["unjudged"], values)
     jobs = yield from session.jobs_of(rows)

@@ -19,7 +19,8 @@ from detent.store.waiting import now_s
 
 Lane = tuple[str, str, str]  # queue, kind, adapter
 Place = tuple[int, int]  # order_at and the number of the job
-Key = tuple[str, tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]  # of a claim: whose, and what
+Names = tuple[str, ...]
+Key = tuple[str, Names, Names | None, Names | None, frozenset[Lane]]  # of a claim: whose, and what
 FIRST: Final[Place] = (-(2**63), 0)
 SLOW_S: Final = 0.004
 SLOW_ROW_S: Final = 0.00005
@@ -89,9 +90,9 @@ class Watermarks:
 
 def _is_asked_for(lane: Lane, key: Key) -> bool:
     """A lane that was empty when the mark was made."""
-    _, queues, kinds, _ = key
+    _, queues, kinds, _, _ = key
     return lane[0] in queues and (kinds is None or lane[1] in kinds)
 
 
 def _key(request: ClaimRequest) -> Key:
-    return request.tenant, request.queues, request.kinds, request.adapters
+    return request.tenant, request.queues, request.kinds, request.adapters, request.spared

@@ -43,7 +43,8 @@ def _adapters(session: Session, request: ClaimRequest, queue: str, kind: str) ->
     """Those the worker has, and none at all."""
     if request.adapters is not None:
         return list(dict.fromkeys(("", *request.adapters)))
-    return [adapter for (adapter,) in session.connection.execute(_ADAPTERS, (request.tenant, queue, kind))]
+    waiting = session.connection.execute(_ADAPTERS, (request.tenant, queue, kind))
+    return [adapter for (adapter,) in waiting if (queue, kind, adapter) not in request.spared]
 
 
 def _lane(session: Session, lane: Lane, size: int) -> Iterator[Place]:

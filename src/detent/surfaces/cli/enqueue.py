@@ -48,7 +48,7 @@ OPTIONS: Final = (
     click.option("--step", "step_index", type=click.IntRange(0), metavar="N", help="Which step."),
     click.option("--topic", help="The topic it is dispatched on."),
     click.option("--context-ptr", metavar="PTR", help="Where its context is kept."),
-    click.option("--adapter", "adapter_id", metavar="ID", help="Only for workers that ask for this adapter."),
+    click.option("--adapter", "adapter_id", metavar="ID", help="For a worker with this adapter, where there is one."),
     click.option("--env", type=Assignment(), multiple=True, help="NAME=VALUE, for policies; may be repeated."),
     click.option("--reason", help="Why, for the record."),
     click.option("--actor", envvar="DETENT_ACTOR", help="Who you are, for the record; else your login name."),

@@ -5,6 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from detent.client.moments import to_moment
+from detent.kernel.command import Claim
+from detent.store import ClaimRequest, Reply
 from detent.testing.contract.bench import Bench, Contract, refused, scenario
 
 
@@ -82,6 +84,17 @@ class Claims(Contract):
 
         assert await taken(bench, kinds=["mail", "scan"]) == ["s1", "m1", "s2"]
         assert await taken(bench) == ["p1"]
+
+    @scenario("DSP-12")
+    async def test_lane_that_is_spared_is_left_to_a_worker_that_has_its_adapter(self, bench: Bench) -> None:
+        for name, kind, adapter in (("gpu", "scan", "gpu"), ("any", "scan", None), ("mail", "mail", "gpu")):
+            await made(bench, name, kind=kind, adapter_id=adapter)
+        command = Claim(worker="w1")
+        request = ClaimRequest("default", command, limit=10, spared=frozenset({("default", "scan", "gpu")}))
+        replies = await bench.store.claim(request)
+
+        assert [reply.job.id for reply in replies if isinstance(reply, Reply)] == ["any", "mail"]
+        assert await taken(bench, adapters=["gpu"]) == ["gpu"]
 
     @scenario("DSP-12")
     async def test_job_that_names_an_adapter_goes_to_a_worker_that_has_it(self, bench: Bench) -> None:

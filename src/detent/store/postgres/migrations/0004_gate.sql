@@ -3,7 +3,7 @@
 -- Jobs that wait for somebody's word and have had no verdict yet, the oldest first: one run of entries for each kind in a
 -- queue, so that a worker asks its policy about what it would run itself, and steps over nothing else. What it names
 -- changes only in moves that change claim_at or look_at as well, so that no other move has to touch an index for it.
-create index detent_records_unjudged on detent_records (tenant, lifecycle, queue, kind, job)
+create index detent_records_unjudged on detent_records (tenant, lifecycle, queue, kind, created_at, job)
     where claim_at is null and owner is null and verdict is null;
 
 -- From when on the next job of a rule may be due. It is the whole store's, so that a rate holds however many gates

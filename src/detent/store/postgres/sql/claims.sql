@@ -24,7 +24,7 @@ unnest(
 ) as l (queue, kind, adapter, order_at, job)
 
 -- name: found_lanes
--- Those of any adapter that jobs wait for, found likewise, from their very start.
+-- Those of any adapter that jobs wait for, found likewise, from their very start; but for those that are spared.
 (
     with recursive waiting (queue, kind, adapter) as (
         select q.name, k.name, (
@@ -43,7 +43,10 @@ unnest(
         from waiting w where w.adapter is not null
     )
     select w.queue, w.kind, w.adapter, :first::bigint as order_at, 0::bigint as job
-    from waiting w where w.adapter is not null
+    from waiting w where w.adapter is not null and (w.queue, w.kind, w.adapter) not in (
+        select s.queue, s.kind, s.adapter
+        from unnest(:spared_queues::text[], :spared_kinds::text[], :spared_adapters::text[]) as s (queue, kind, adapter)
+    )
 ) l
 
 -- name: lane

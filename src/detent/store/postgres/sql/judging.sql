@@ -4,24 +4,25 @@
 -- The first jobs of each kind in each queue that wait in a state of a lifecycle for a verdict, the oldest first.
 {live_columns}
 from (
-    select w.job
+    select w.created_at, w.job
     from unnest(:lifecycles::bigint[], :states::text[]) as s (lifecycle, state)
     cross join unnest(:queues::text[]) as q (name)
     cross join unnest(:kinds::text[]) as k (name)
     cross join lateral (
-        select i.job from detent_records i
+        select i.created_at, i.job from detent_records i
         where i.tenant = :tenant::text and i.lifecycle = s.lifecycle and i.state = s.state
-            and i.queue = q.name and i.kind = k.name and i.job > :after::bigint
+            and i.queue = q.name and i.kind = k.name
+            and (i.created_at, i.job) > (:after::bigint, :after_job::bigint)
             and i.claim_at is null and i.owner is null and i.verdict is null
-        order by i.job
+        order by i.created_at, i.job
         limit :limit::bigint
     ) w
-    order by w.job
+    order by w.created_at, w.job
     limit :limit::bigint
 ) p
 cross join lateral (select * from detent_records r where r.job = p.job offset 0) r
 cross join lateral (select * from detent_jobs j where j.job = p.job offset 0) j
-order by p.job
+order by p.created_at, p.job
 
 -- name: pace
 -- Locked, so that whoever paces the same rule comes after. And the transaction, in case its end is not heard of.
