@@ -61,6 +61,7 @@ class App:
         self.tenant = tenant
         self.resolver = resolver
         self.policy = policy
+        self._codec = codec or Codec()
         self._settings = {"codec": codec, "create": create, **settings}
         self._defaults = defaults or Settings()
         check_defaults(self._defaults)
@@ -71,7 +72,7 @@ class App:
         if url is not None:
             self.connect()  # opens nothing, and tells of a wrong address where it is written
         self._known = Registry(*BUILT_IN.values(), *lifecycles)
-        self._clients = Clients(self.connect, self._declared, tenant=tenant, codec=codec or Codec())
+        self._clients = self._unopened()
 
     @property
     def job(self) -> Declare:
@@ -100,6 +101,12 @@ class App:
     def connector(self) -> Callable[[], Connecting]:
         """What makes such clients, for a worker. It can be sent to another process, unless its codec cannot."""
         return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **self._settings)
+
+    def move(self, *, url: str | None = None, tenant: str | None = None) -> None:
+        """Go to another store, or be another tenant, from now on: before anything was opened."""
+        self.url, self.tenant = url or self.url, tenant or self.tenant
+        self.connect()  # opens nothing, and tells of a wrong address
+        self._clients = self._unopened()
 
     async def aclient(self) -> Client:
         """The client that the app itself uses, open."""
@@ -184,6 +191,9 @@ class App:
         if new.lifecycle not in self._lifecycles and new.lifecycle not in BUILT_IN.values():
             self._lifecycles.append(new.lifecycle)
         return JobFunction(self, new)
+
+    def _unopened(self) -> Clients:
+        return Clients(self.connect, self._declared, tenant=self.tenant, codec=self._codec)
 
     def _declared(self) -> Sequence[Lifecycle]:
         return (*BUILT_IN.values(), *self._lifecycles)

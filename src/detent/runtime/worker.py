@@ -62,7 +62,8 @@ class Worker:
 
     `connect` makes a client, not yet open: one is for the worker and one for its lease keeper. `tally` counts;
     `observer` is told what happens, and logs it by default. `resolver` is what `ctx.resolve` asks. `cron` are
-    jobs that the calendar asks for, whether or not this worker is one that runs them.
+    jobs that the calendar asks for, whether or not this worker is one that runs them. `prepare` is called
+    in each child process before anything else.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Worker:
         observer: Observer | None = None,
         resolver: Callable[[str], Any] | None = None,
         cron: Iterable[CronJob] = (),
+        prepare: Callable[[], object] | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{new_id()[-4:]}"
         self.settings = settings or Settings()
@@ -82,6 +84,7 @@ class Worker:
         self.tally = Tally()
         self.live: dict[Key, Run] = {}
         self._cron = tuple(cron)
+        self._prepare = prepare
         self._connect = connect
         self._resolver = resolver or _no_resolver
         self._observer: Observer = Several(self.tally, observer or Logging())
@@ -100,6 +103,7 @@ class Worker:
             await self._open()
             self._observer.opened(self)
             await self._drain.asked_for(self._duties)
+            self._observer.draining(len(self.live), self.settings.grace_s)
             self._reporter.nudge()
             await self._drain.carry_out(self._claimers, self._lanes.values(), self._outcomes, self._committer)
 
@@ -164,9 +168,10 @@ class Worker:
             return Slots(self.settings.concurrency, caller, ended)
         if isolation == "thread":
             return Threads(self.settings.threads, caller, ended)
+        luggage = {"connect": self._connect, "resolver": self._resolver, "prepare": self._prepare}
         return Children(
             self.settings.children, caller, ended, hand_of=self._hand_of, codec=self._client.codec, worker=self.name,
-            luggage={"connect": self._connect, "resolver": self._resolver}, freed=self._freed, observer=self._observer,
+            luggage=luggage, freed=self._freed, observer=self._observer,
         )  # fmt: skip
 
     def _claimer(self, lane: Lane, isolation: Isolation) -> Claimer:
