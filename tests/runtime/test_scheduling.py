@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-import pytest
-
 import detent
 from detent import Client, Job
 from detent.runtime import CronJob, Settings, Worker

@@ -74,7 +74,7 @@ class Logging(Observer):
             log.info("stopping: nothing is running")
 
     def failed(self, run: "Run", fault: "Fault") -> None:
-        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, fault.trace)
+        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, fault.trace.rstrip())
 
     def stopping(self, run: "Run", reason: str) -> None:
         log.warning("%s is to stop: %s", _named(run), reason)

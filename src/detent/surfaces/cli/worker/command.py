@@ -61,9 +61,9 @@ def worker(
     until SIGTERM or Ctrl-C, lets handlers finish, gives back what is left, and exits with 0. A second signal ends it
     at once. Beside running jobs it does what time demands of them, and makes those that are declared with cron.
     """
-    plan = Plan(target=target, name=name or made_up_name(), **given)
-    app = app_of(plan)
     is_watched = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    plan = Plan(target=target, name=name or made_up_name(), is_watched=is_watched, **given)
+    app = app_of(plan)
     set_up_logs(is_watched=is_watched, is_one_of_several=processes > 1)
     began_s = monotonic()
     runner = _alone if processes == 1 else _several

@@ -33,7 +33,7 @@ def main(plan: str, fd: int) -> None:
     asked = msgspec.json.decode(plan, type=Plan)
     try:
         app = app_of(asked)
-        set_up_logs(is_watched=sys.stderr.isatty(), is_one_of_several=True)
+        set_up_logs(is_watched=asked.is_watched, is_one_of_several=True)
         asyncio.run(_work(worker_of(asked, app, Logging()), fd))
     except (DetentError, Failure) as error:
         sys.exit(f"worker {asked.name}: {error}")

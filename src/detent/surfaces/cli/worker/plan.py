@@ -26,6 +26,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     threads: int | None = None
     children: int | None = None
     grace_s: float | None = None
+    is_watched: bool = False  # somebody is at a terminal
 
     def settings(self, app: App) -> Settings:
         served = app.registrations(self.queues or None)

@@ -44,7 +44,7 @@ class Line:
             Text(f"{self._per_s():,.0f}/s"),
             Text(span(now_s - self._began_s), style="dim"),
         ]
-        shown = Text(" · ", style="dim").join(each for each in parts if each)
+        shown = Text.assemble((" · ", "dim")).join(each for each in parts if each)
         return Text.assemble(Text("● ", style=head[1]), Text(head[0], style=head[1]), "  ", shown)
 
     def _per_s(self) -> float:
