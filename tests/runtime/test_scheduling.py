@@ -67,9 +67,7 @@ def test_each_tick_has_one_job_however_many_workers_there_are(url: str) -> None:
             await until(enough)
             had = await ticks(client)
 
-            assert [after - before for before, after in zip(had, had[1:], strict=False)] == [timedelta(seconds=1)] * (
-                len(had) - 1
-            )
+            assert len(set(had)) == len(had)
             events = await client.history((await client.find(limit=1)).items[0].id)
             assert events[0].actor == "schedule:tick"
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from detent.client import Job, SyncClient, connect
 from tests.surfaces.running import ROOT, Site
+from tests.surfaces.terminal import Terminal
 
 WAIT_S: Final = 40.0
 APP: Final = """
@@ -77,21 +78,33 @@ class Workers:
         return connect(self.url)
 
     @contextmanager
-    def at_work(self, *arguments: str, target: str = "shop:app", **env: str) -> Iterator["subprocess.Popen[str]"]:
-        site = Site(self.folder)
-        site.url = self.url
-        around = {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]), **env}
-        with site.process("worker", target, *arguments, env=around, cwd=self.folder) as process:
+    def at_work(self, *arguments: str, target: str = "shop:app") -> Iterator["subprocess.Popen[str]"]:
+        with self._site().process("worker", target, *arguments, env=_path(), cwd=self.folder) as process:
             try:
                 yield process
             finally:
                 process.kill()
+
+    def on_terminal(self, *arguments: str) -> Terminal:
+        """With a person in front of it."""
+        path = os.pathsep.join([str(self.folder), _path()["PYTHONPATH"]])
+        return Terminal(self._site(), "worker", "shop:app", *arguments, columns=100, PYTHONPATH=path)
+
+    def _site(self) -> Site:
+        site = Site(self.folder)
+        site.url = self.url
+        return site
 
     def refused(self, target: str, *arguments: str) -> tuple[int, str]:
         """Of a worker that does not come to work: its exit code, and what it said, in one line."""
         with self.at_work(*arguments, target=target) as process:
             _, said = process.communicate(timeout=WAIT_S)
         return process.returncode, " ".join(said.split())
+
+
+def _path() -> dict[str, str]:
+    """Started in another folder, it finds what the tests find."""
+    return {"PYTHONPATH": os.pathsep.join(each for each in (str(ROOT / "src"), os.environ.get("PYTHONPATH")) if each)}
 
 
 def ended(process: "subprocess.Popen[str]", *signals: int) -> tuple[int, str, str]:
