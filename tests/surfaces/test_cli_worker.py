@@ -169,8 +169,8 @@ def test_metrics_port_that_is_taken_is_told_of(here: Workers) -> None:
 
 
 def test_terminal_shows_how_it_goes_below_what_handlers_print(here: Workers) -> None:
-    with here.client() as client, here.on_terminal("--threads", "16") as terminal:
-        terminal.expect("0/116 running")
+    with here.client() as client, here.on_terminal("--children", "1") as terminal:
+        terminal.expect("0/117 running")
         done(client, "scan", {"page": 41}, queue="ocr")
         terminal.expect("scanned 41")
         terminal.expect("1 done")
