@@ -22,13 +22,12 @@ from detent.errors import (
     WaitTimedOut,
 )
 from detent.lifecycle import SAME, Compensation, Lifecycle, Move, Policy, Retry, State, move
+from detent.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from detent.app import App, Cron, JobFunction, JobHandle, await_all, wait_all
     from detent.client import Artifact, Client, Codec, Event, Job, Note, SyncClient, connect
     from detent.runtime.context import Context
-
-__version__ = "0.1.0"
 
 __all__ = [
     "SAME",

@@ -24,7 +24,7 @@ from detent.runtime.handler import Handler
 from tests.app import typed_calls
 
 if TYPE_CHECKING:
-    from tests.nowhere import Elsewhere  # type: ignore[import-not-found]
+    from tests.nowhere import Elsewhere  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 ROOT = Path(__file__).parents[2]
 ARTICLE = from_toml((ROOT / "docs/examples/article.toml").read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ from tests.store.declared import (
 )
 
 MOVE: Final = "a move is declared, and has its event"
-STEP: Final = "a move is one step of rev, of the same job"
+STEP: Final = "a move is a step up in rev, of the same job"
 LEAVE: Final = "only its end takes a job from the living"
 END: Final = "a job ends in a declared way, with its last event, and once"
 every_lifecycle = pytest.mark.parametrize("lifecycle", BUILT_IN.values(), ids=lambda each: each.name)
@@ -62,9 +62,41 @@ def test_rev_steps_by_one_and_in_no_other_way(hand: Hand, rev: int) -> None:
     if rev != 1:
         hand.event(1, rev, "claim", "queued", "assigned")  # an event of that rev does not help
 
-    with pytest.raises(psycopg.DatabaseError, match=STEP):
+    with pytest.raises(psycopg.DatabaseError, match=STEP if rev <= 1 else MOVE):
         hand.update(1, state="assigned", rev=rev, **fitting("held", None))
     assert hand.ask("select rev from detent_records") == [(1,)]
+
+
+def test_several_declared_moves_with_their_events_are_one_step(hand: Hand) -> None:
+    hand.begin(STANDARD)
+    hand.event(1, 2, "claim", "queued", "assigned")
+    hand.event(1, 3, "start", "assigned", "running")
+
+    hand.update(1, state="running", rev=3, **fitting("active", None))
+
+    assert hand.ask("select rev, state from detent_records") == [(3, "running")]
+
+
+@pytest.mark.requirement("ALL-02", "ALL-03")
+@pytest.mark.parametrize(
+    "between",
+    [
+        [],
+        [(2, "claim", "queued", "running")],
+        [(2, "cancel", "queued", "assigned")],
+        [(2, "claim", "running", "assigned")],
+        [(2, "cancel", "queued", "cancelled")],
+    ],
+    ids=["no event", "another target", "another verb", "another source", "an end"],
+)
+def test_each_of_several_moves_in_one_step_is_declared_and_has_its_event(hand: Hand, between: list[Any]) -> None:
+    hand.begin(STANDARD)
+    for rev, verb, source, target in between:
+        hand.event(1, rev, verb, source, target)
+    hand.event(1, 3, "start", "assigned", "running")
+
+    with pytest.raises(psycopg.DatabaseError, match=MOVE):
+        hand.update(1, state="running", rev=3, **fitting("active", None))
 
 
 @pytest.mark.parametrize("rev", [3, 1, 0, 100])

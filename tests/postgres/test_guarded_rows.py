@@ -41,7 +41,7 @@ REFUSED: Final = [
 ]
 SEEN_ELSEWHERE: Final = {
     "a move is declared, and has its event",
-    "a move is one step of rev, of the same job",
+    "a move is a step up in rev, of the same job",
     "a job begins once, at its first revision",
     "a job ends in a declared way, with its last event, and once",
 }

@@ -48,8 +48,8 @@ def forget_notes(patch: pytest.MonkeyPatch) -> None:
 def forget_who_asked(patch: pytest.MonkeyPatch) -> None:
     event_row = rounds._event_row
 
-    def row(event: Event, number: int, payload: str | None) -> Row:
-        return event_row(nameless(event), number, payload)
+    def row(event: Event, payload: str | None) -> Row:
+        return event_row(nameless(event), payload)
 
     patch.setattr(rounds, "_event_row", row)
 
@@ -77,8 +77,8 @@ def refuse_on_what_it_remembers(patch: pytest.MonkeyPatch) -> None:
 
 
 def write_without_comparing(patch: pytest.MonkeyPatch) -> None:
-    change_statement(patch, "move_record", "and r.rev = k.to_rev - 1", "")
-    change_statement(patch, "end_records", "and r.rev = k.to_rev - 1", "")
+    change_statement(patch, "move_record", "and r.rev = k.from_rev", "")
+    change_statement(patch, "end_records", "and r.rev = k.from_rev", "")
     change_statement(patch, "insert_event", "from {rows} k", "from {rows} k on conflict do nothing")
 
 

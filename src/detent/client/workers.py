@@ -6,7 +6,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from detent import __version__
 from detent.client.arguments import check_text_name
 from detent.client.moments import to_micros, to_moment
 from detent.client.scope import Scoped
@@ -14,6 +13,7 @@ from detent.client.verbs import names
 from detent.kernel.parse import COUNT_MAX
 from detent.lifecycle.bounds import check_at_least, check_kind, check_whole
 from detent.store.fleet import SEEN_S, WorkerReport
+from detent.version import __version__
 
 SLOTS_MAX: Final = 1_000_000
 

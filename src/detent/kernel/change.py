@@ -33,6 +33,7 @@ class Change(Struct, frozen=True, gc=False):
     owner's (`needs_lease`), while the lease is still live at the store's own clock.
     `values` are the bulky columns that go on the record and, by digest only, into the log.
     `spawned` are changes that create other jobs and belong to the same transaction: a rerun of a failed job.
+    `like` is the change of another job that this one follows word for word, and `whole` is all that both set.
     """
 
     before: Job
@@ -43,10 +44,14 @@ class Change(Struct, frozen=True, gc=False):
     notes: tuple[Note, ...] = ()
     spawned: tuple["Change", ...] = ()
     receipt: Receipt | None = None
+    like: "Change | None" = None
+    whole: dict[str, Any] | None = None
 
     @property
     def job(self) -> Job:
         """The record after the change. Made when asked for: a store that writes columns has no need of it."""
+        if self.whole is not None:
+            return replace(self.before, **self.whole)
         job, values = self.before, self.values or {}
         for event in self.events[:-1]:
             job = evolve(job, event)

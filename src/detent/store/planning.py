@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from detent import kernel
 from detent.errors import DetentError, InvalidArgument, NotFound, Refused
 from detent.kernel import Change, Job, Note, Receipt
+from detent.kernel.alike import Decide, Precedent
 from detent.kernel.artifacts import ARTIFACTS_MAX, is_registered
 from detent.kernel.command import Command, Enqueue, RegisterArtifact, Rerun
 from detent.kernel.digest import derived_id, digest_of
@@ -24,7 +25,6 @@ from detent.store.spawning import with_free_id
 Random = Callable[[], float]
 # Verbs by which callers put jobs into a queue. What comes back to it by itself finds its place, full or not.
 _FILLING: Final = frozenset({"enqueue", "submit", "rerun"})
-Decide = Callable[[Lifecycle, Job | None, Command, int, float, Receipt | None], Change | Refused]
 
 
 class Plan(Struct):
@@ -41,7 +41,7 @@ def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random, de
 
     `decide` is the kernel's; the exploration passes broken ones, to see that it notices.
     """
-    planned, copy = Plan(), WorkingCopy(facts)
+    planned, copy, decide = Plan(), WorkingCopy(facts), Precedent(decide)
     for request in requests:
         try:
             planned.replies.append(_settle(request, copy, planned, now, random(), decide))
@@ -54,7 +54,7 @@ def plan_claim(
     request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int, decide: Decide = kernel.decide
 ) -> Plan:
     """Claim the first of the jobs that are due, up to the limit; a repeat gets what it still holds, and no more."""
-    planned, copy, command = Plan(), WorkingCopy(facts), request.command
+    planned, copy, command, decide = Plan(), WorkingCopy(facts), request.command, Precedent(decide)
     scope = None if command.request_id is None else scope_of(request.tenant, "", "claim", command.request_id)
     kept = None if scope is None else copy.kept(scope)
     if kept is not None:

@@ -5,9 +5,10 @@ What is written, and how repeats are told apart, is what every store does: it is
 
 from detent.errors import Refused
 from detent.kernel import Change, Job, Note, Receipt
+from detent.kernel.alike import Decide
 from detent.kernel.command import Claim, Command
 from detent.lifecycle import Lifecycle
-from detent.store.planning import Decide, Plan, plan, plan_claim
+from detent.store.planning import Plan, plan, plan_claim
 from detent.store.request import ClaimRequest, Kept, Reply, Request, Scope, scope_of
 from detent.testing.machinery import Machinery
 from detent.testing.world import Message, Worker, World

@@ -43,8 +43,8 @@ FIRST_EVENT: Final[Columns] = (
     ("event_payload", "text"), ("version", "bigint"),
 )  # fmt: skip
 STEP: Final[Columns] = (
-    ("job", "bigint"), ("to_rev", "bigint"), ("to_state", "text"), ("at", "bigint"), ("leased", "bigint"),
-    ("said", "text"),
+    ("job", "bigint"), ("from_rev", "bigint"), ("to_rev", "bigint"), ("to_state", "text"), ("at", "bigint"),
+    ("leased", "bigint"), ("said", "text"),
 )  # fmt: skip
 EVENT: Final[Columns] = (
     ("job", "bigint"), ("tenant", "text"), ("rev", "bigint"), ("type", "text"), ("verb", "text"),

@@ -1,6 +1,7 @@
 """One statement's worth of a plan: its rows by where they go, and how they become the values of the statement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from detent.kernel import Event
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 TOLERANCE_US: Final = 250_000  # between the moment that was reckoned and the store's own
 _TOLERANCE: Final = str(TOLERANCE_US)
 _ALWAYS: Final = frozenset(BEGUN)
+_IN_ORDER: Final = frozenset(("move_record", "end_records", "say"))
+_first: Final = itemgetter(0)
 _DEFAULTS: Final = dict.fromkeys(("attempt", "failures", "crashes", "interruptions", "retries"), 0)
-Steps = dict[Names, list[tuple[Key, Row]]]
-Filled = tuple[str, Names, list[Row]]  # a block, the columns of the record that it sets, and its rows
+ALIKE_MAX: Final = 4  # kinds of events that are each written from one row
+Keys = list[Key]
+Logged = tuple[Event, str | None]  # with its payload in text
+Steps = dict[Names, list[tuple[Keys, Row]]]  # jobs that are alike have one row
+# A block, the columns of the record that it sets, and its rows: all but their first values, which may be many to a row.
+Filled = tuple[str, Names, list[tuple[list[Any], Row]]]
 
 
 class Round:
@@ -34,7 +41,7 @@ class Round:
         self._moved: Steps = {}
         self._ended: Steps = {}
         self._said: Steps = {}
-        self._events: list[tuple[Key, Event, str | None]] = []
+        self._events: list[tuple[Keys, Event, str | None]] = []
         self._queues: set[Key] = set()
 
     def begin(self, key: Key, first: Event, spec: Row, columns: Mapping[str, Any]) -> None:
@@ -42,15 +49,18 @@ class Round:
         self._queues.add((spec[4], spec[5]))
         self._begun.append((key, (*spec, *_first_row(first)), columns))
 
-    def move(self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, guard: Row) -> None:
-        """`guard`: whether it needs the lease, and what had been said of the job when it was decided."""
-        self._step(self._moved, key, event, columns, payload, guard)
+    def move(self, key: Key, log: Sequence[Logged], columns: Mapping[str, Any], guard: Row) -> Keys:
+        """`guard`: whether it needs the lease, and what had been said of the job when it was decided.
 
-    def end(self, key: Key, event: Event, columns: Mapping[str, Any], payload: str | None, guard: Row) -> None:
-        self._step(self._ended, key, event, columns, payload, guard)
+        Jobs of which the same is to be said join the keys that come back.
+        """
+        return self._step(self._moved, key, log, columns, guard)
+
+    def end(self, key: Key, log: Sequence[Logged], columns: Mapping[str, Any], guard: Row) -> Keys:
+        return self._step(self._ended, key, log, columns, guard)
 
     def say(self, key: Key, columns: Mapping[str, Any]) -> None:
-        self._said.setdefault(tuple(columns), []).append((key, tuple(columns.values())))
+        self._said.setdefault(tuple(columns), []).append(([key], tuple(columns.values())))
 
     def asked(self, session: "Session", *, reckoned: int | None) -> Ask:
         rows = self._records(session)
@@ -80,69 +90,90 @@ class Round:
         if self.first_event is None:
             self.first_event = key, event
 
-    def _step(
-        self,
-        steps: Steps,
-        key: Key,
-        event: Event,
-        columns: Mapping[str, Any],
-        payload: str | None,
-        guard: Row,
-    ) -> None:
-        self._first(key, event)
-        row = (event.rev, event.to_state, event.at, *guard, *columns.values())
-        steps.setdefault(tuple(columns), []).append((key, row))
-        self._events.append((key, event, payload))
+    def _step(self, steps: Steps, key: Key, log: Sequence[Logged], columns: Mapping[str, Any], guard: Row) -> Keys:
+        (first, _), (last, _) = log[0], log[-1]
+        self._first(key, first)
+        row, keys = (first.rev - 1, last.rev, last.to_state, last.at, *guard, *columns.values()), [key]
+        steps.setdefault(tuple(columns), []).append((keys, row))
+        self._events += [(keys, event, payload) for event, payload in log]
+        return keys
 
     @property
     def _wanted(self) -> int:
-        changed = [rows for sets in (self._moved, self._ended, self._said) for rows in sets.values()]
-        return sum(map(len, changed)) + len(self.receipts)
+        steps = [each for sets in (self._moved, self._ended, self._said) for rows in sets.values() for each in rows]
+        return sum([len(keys) for keys, _ in steps]) + len(self.receipts)
 
     def _records(self, session: "Session") -> list[Filled]:
         made: list[Filled] = []
         if self._begun:
             made.append(self._begun_rows())
         for block, sets in (("move_record", self._moved), ("end_records", self._ended), ("say", self._said)):
-            for names, steps in sets.items():
-                # In the order of their numbers: two that move the same jobs do not wait for each other in a ring.
-                rows = sorted([(session.number(key), *row) for key, row in steps])
-                made.append((block, names, rows))
+            made += [
+                (block, names, [(session.numbers(keys), row) for keys, row in rows]) for names, rows in sets.items()
+            ]
         return made
 
     def _begun_rows(self) -> Filled:
         more = set().union(*[columns.keys() - _ALWAYS for _, _, columns in self._begun])
         if not more:
-            return "insert_record", BEGUN, [(*row, *map(said.get, BEGUN)) for _, row, said in self._begun]
+            return (
+                "insert_record",
+                BEGUN,
+                [([row[0]], (*row[1:], *map(said.get, BEGUN))) for _, row, said in self._begun],
+            )
         names = (*BEGUN, *sorted(more))
-        rows = [(*row, *[said.get(name, _DEFAULTS.get(name)) for name in names]) for _, row, said in self._begun]
-        return "insert_record", names, rows
+        rows = [(row, [said.get(name, _DEFAULTS.get(name)) for name in names]) for _, row, said in self._begun]
+        return "insert_record", names, [([row[0]], (*row[1:], *said)) for row, said in rows]
 
     def _log(self, session: "Session") -> list[Filled]:
-        number = session.number
+        numbers = session.numbers
+        logged = [(numbers(keys), _event_row(event, said)) for keys, event, said in self._events]
+        are_alike = len(logged) <= ALIKE_MAX and all(len(jobs) > 1 for jobs, _ in logged)
         rows: list[Filled] = [
-            ("insert_event", (), [_event_row(event, number(key), said) for key, event, said in self._events]),
-            ("insert_detail", (), [(number(key), *row) for key, row in self.details]),
-            ("insert_note", (), [(number(key), *row) for key, row in self.notes]),
-            ("keep_receipt", (), self.receipts),
+            *[("insert_event", (), each) for each in ([[row] for row in logged] if are_alike else [logged])],
+            ("insert_detail", (), [(numbers([key]), row) for key, row in self.details]),
+            ("insert_note", (), [(numbers([key]), row) for key, row in self.notes]),
+            ("keep_receipt", (), [([row[0]], row[1:]) for row in self.receipts]),
         ]
         return [each for each in rows if each[2]]
 
 
-def _part(block: str, names: Names, rows: list[Row], values: list[str | None]) -> Part:
+def _part(block: str, names: Names, rows: list[tuple[list[Any], Row]], values: list[str | None]) -> Part:
     """Column by column: as an array, or as one value if it is the same in every row. Its values are added to those."""
-    if len(rows) == 1:
-        part = single(block, names, tuple([value is not None for value in rows[0]]))
-        values += [
-            value if value.__class__ is str else in_text(value)
-            for value, how in zip(rows[0], part.kinds, strict=True)
-            if how == "value"
-        ]
-        return part
+    firsts, row = rows[0]
+    if len(rows) > 1:
+        return _several([(first, *row) for firsts, row in rows for first in firsts], block, names, values)
+    if len(firsts) > 1:
+        return _alike(firsts, row, block, names, values)
+    part = single(block, names, (True, *[value is not None for value in row]))
+    values += _texts((firsts[0], *row), part)
+    return part
+
+
+def _alike(firsts: list[Any], row: Row, block: str, names: Names, values: list[str | None]) -> Part:
+    """Only the first column differs."""
+    part = several(block, names, ("array", *["null" if value is None else "value" for value in row]))
+    values.append(array(columns_of(block, names)[0][1], sorted(firsts)))
+    values += _texts(row, part)
+    return part
+
+
+def _texts(row: Row, part: Part) -> list[str | None]:
+    kinds = part.kinds[-len(row) :]
+    return [
+        value if value.__class__ is str else in_text(value)
+        for value, how in zip(row, kinds, strict=True)
+        if how == "value"
+    ]
+
+
+def _several(rows: list[Row], block: str, names: Names, values: list[str | None]) -> Part:
+    """In the order of their first values: two that move the same jobs do not wait for each other in a ring."""
+    if block in _IN_ORDER:
+        rows = sorted(rows, key=_first)
     columns = list(zip(*rows, strict=True))
     part = several(block, names, tuple([_kind(column) for column in columns]))
-    typed = columns_of(block, names)
-    for (_, kind), column, how in zip(typed, columns, part.kinds, strict=True):
+    for (_, kind), column, how in zip(columns_of(block, names), columns, part.kinds, strict=True):
         if how != "null":
             values.append(array(kind, column) if how == "array" else in_text(column[0]))
     return part
@@ -163,9 +194,9 @@ def _first_row(first: Event) -> Row:
     )  # fmt: skip
 
 
-def _event_row(event: Event, number: int, payload: str | None) -> Row:
+def _event_row(event: Event, payload: str | None) -> Row:
     return (
-        number, event.tenant, event.rev, event.type, event.verb, event.from_state, event.to_state, event.at,
+        event.tenant, event.rev, event.type, event.verb, event.from_state, event.to_state, event.at,
         event.actor, event.role, event.worker, event.attempt, event.request_id, event.trace_id, event.cause,
         text(event.changes), payload, event.version,
     )  # fmt: skip

@@ -195,6 +195,9 @@ class Session:
     def number(self, key: Key) -> int:
         return self._numbers[key]
 
+    def numbers(self, keys: Iterable[Key]) -> list[int]:
+        return [self._numbers[key] for key in keys]
+
     def numbered(self, numbers: Iterable[tuple[Key, int]]) -> None:
         self._numbers.update(numbers)
 

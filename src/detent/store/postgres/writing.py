@@ -11,7 +11,7 @@ from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
-from detent.store.postgres.round import Round
+from detent.store.postgres.round import Keys, Round
 from detent.store.postgres.script import Script
 from detent.store.postgres.session import Session
 from detent.store.request import Kept, Key
@@ -28,22 +28,34 @@ class Batch:
         self._next: dict[Key, int] = {}  # in which round a job can be changed again
         self._begun: set[Key] = set()
         self._freed: dict[tuple[str, str, str], int] = {}  # in which round a dedupe key becomes free
+        self._first: Change | None = None  # of those that are alike,
+        self._joined: list[Keys] = []  # and whom its rows are for
         self.jobs: dict[Key, Job] = {}  # as they are when all is written
 
     def add(self, change: Change, job: Job) -> None:
         """The numbers of its definitions have to be known (`know`), or they are missing."""
-        spec, values = job.spec, self._encoded(change)
+        spec = job.spec
         key = spec.tenant, spec.id
+        self.jobs[key] = job
+        if change.like is not None and change.like is self._first and spec.dedupe_key is None and key not in self._next:
+            self._join(key)
+            return
+        self._first, self._joined = None if key in self._next else change.like or change, []
+        values = self._encoded(change)
         if change.before.rev == 0:
             self._begin(change, key, values)
-        else:
-            for event in change.events:
-                self._move(event, key, change, values if event is change.events[-1] else {})
-            if values and not change.events:
-                self._round(key).say(key, values)
-        self.jobs[key] = job
+        elif change.events:
+            self._moves(change, change.events, key, values)
+        elif values:
+            self._round(key).say(key, values)
         for spawned in change.spawned:
             self.add(spawned, spawned.job)
+
+    def _join(self, key: Key) -> None:
+        """The same happens to it as to the first of those that are alike."""
+        self._next[key] = len(self._joined)
+        for keys in self._joined:
+            keys.append(key)
 
     def rest(self, notes: Sequence[Note], kept: Sequence[Kept]) -> None:
         """Notes and receipts, with the last of the moves; notes on new jobs need their numbers first."""
@@ -76,25 +88,37 @@ class Batch:
         self._begun.add(key)
         self._next[key] = number + 1
         self._at(number).begin(key, first, job_row(spec, lifecycle, policy), columns)
-        for event in change.events[1:]:
-            self._move(event, key, change, values if event is change.events[-1] else {})
+        if len(change.events) > 1:
+            self._moves(change, change.events[1:], key, values)
 
-    def _move(self, event: Event, key: Key, change: Change, values: dict[str, Any]) -> None:
-        payload = None if event.payload is None else text(event.payload)
-        place = self._round(key)
-        if payload is not None and event.verb in VERBOSE_VERBS:
-            place.details.append((key, (event.rev, payload, self._until(self._keeping.verbose_s))))
-            payload = None
-        columns = {**event.changes, **values} if values else event.changes
-        if columns.get("phase") != "ended":
-            place.move(key, event, columns, payload, _guard(change))
+    def _moves(self, change: Change, events: Sequence[Event], key: Key, values: dict[str, Any]) -> None:
+        """Several moves in a row are one step of the record; an end is a step of its own."""
+        last = events[-1]
+        if last.changes.get("phase") == "ended":
+            if len(events) > 1:
+                self._moves(change, events[:-1], key, {})
+            self._end(change, last, key, values)
             return
-        spec = change.before.spec
+        place, columns = self._round(key), dict(last.changes) if len(events) == 1 else _together(events)
+        log = [(event, self._payload(event, key, place)) for event in events]
+        self._joined.append(place.move(key, log, columns | values, _guard(change)))
+
+    def _end(self, change: Change, last: Event, key: Key, values: dict[str, Any]) -> None:
+        spec, place = change.before.spec, self._round(key)
         if spec.dedupe_key is not None:
             self._freed[spec.tenant, spec.kind, spec.dedupe_key] = self._next[key] - 1
         lifecycle = self._session.lifecycle(spec.lifecycle, spec.lifecycle_version)
-        outcome = lifecycle.by_name[event.to_state].outcome
-        place.end(key, event, {**columns, "outcome": outcome}, payload, _guard(change))
+        outcome = lifecycle.by_name[last.to_state].outcome
+        columns = {**last.changes, **values, "outcome": outcome}
+        self._joined.append(place.end(key, [(last, self._payload(last, key, place))], columns, _guard(change)))
+
+    def _payload(self, event: Event, key: Key, place: Round) -> str | None:
+        """What is verbose, and may be dropped, lies apart."""
+        payload = None if event.payload is None else text(event.payload)
+        if payload is None or event.verb not in VERBOSE_VERBS:
+            return payload
+        place.details.append((key, (event.rev, payload, self._until(self._keeping.verbose_s))))
+        return None
 
     def _round(self, key: Key) -> Round:
         """The first in which nothing else happens to the job."""
@@ -129,6 +153,13 @@ def _guard(change: Change) -> Row:
     """What a move is compared by beside the revision, which does not count what is said without a move."""
     progress = change.before.progress
     return 1 if change.needs_lease else None, None if progress is None else text(progress)
+
+
+def _together(events: Sequence[Event]) -> dict[str, Any]:
+    columns: dict[str, Any] = {}
+    for event in events:
+        columns |= event.changes
+    return columns
 
 
 def batch_of(session: Session, plan: Plan, keeping: Keeping) -> Batch:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import click
 
-from detent import __version__
 from detent.errors import DetentError
 from detent.surfaces.cli.bench import bench
 from detent.surfaces.cli.command import EXIT_CODES, Group
@@ -31,6 +30,7 @@ from detent.surfaces.cli.verify import verify
 from detent.surfaces.cli.width import forget_nonsense
 from detent.surfaces.cli.worker import worker
 from detent.surfaces.cli.workers import workers
+from detent.version import __version__
 
 STDERR: Final = 2  # the last of the three standard streams
 # In the order in which `detent --help` lists them.

@@ -313,8 +313,38 @@ $$;
 
 create trigger detent_records_begin after insert on detent_records
     referencing new table as after for each statement execute function detent_check_moves();
+
+-- The same of those that move on. A record may make several moves in one step, as when a claim also starts the job: then
+-- each of them is declared, has its event, and follows the one before it. The two tables of a statement have no index:
+-- they are joined by a hash.
+create function detent_check_steps() returns trigger language plpgsql
+set search_path from current set enable_hashjoin = on set enable_nestloop = off as $$
+begin
+    if exists (
+        select 1 from after n join before o on o.job = n.job
+        where n.rev <> o.rev and coalesce((
+            select count(*) = n.rev - o.rev and bool_and(
+                (
+                    select case when e.rev = n.rev then m.phase = n.phase and m.target = n.state else m.phase <> 'ended' end
+                    from detent_moves m
+                    where m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb
+                        and m.target = e.to_state
+                ) is true and e.from_state = (
+                    select p.to_state from detent_events p where p.job = e.job and p.rev = e.rev - 1
+                )
+            )
+            from detent_events e
+            where e.job = n.job and e.rev > o.rev and e.rev <= n.rev
+        ), false) is false
+    ) then
+        raise exception 'detent: a move is declared, and has its event' using errcode = 'DT002';
+    end if;
+    return null;
+end
+$$;
+
 create trigger detent_records_move after update on detent_records
-    referencing new table as after for each statement execute function detent_check_moves();
+    referencing old table as before new table as after for each statement execute function detent_check_steps();
 
 -- A job begins at its first revision, and does not come back from its end.
 create function detent_check_begin() returns trigger language plpgsql
@@ -346,8 +376,8 @@ create trigger detent_records_step before update of
     wake_at, order_at, deadline_at, cancel_by, failures, crashes, interruptions, retries, verdict, rule, result_ptr,
     payload_digest, result_digest, error_digest, checkpoint_digest, claimed_at, started_at
     on detent_records for each row
-    when (new.rev <> old.rev + 1 or new.job <> old.job or new.lifecycle <> old.lifecycle or new.tenant <> old.tenant)
-    execute function detent_refuse('a move is one step of rev, of the same job');
+    when (new.rev <= old.rev or new.job <> old.job or new.lifecycle <> old.lifecycle or new.tenant <> old.tenant)
+    execute function detent_refuse('a move is a step up in rev, of the same job');
 
 -- A record leaves its table for the other one only, by the move that its last event tells of.
 create function detent_check_leave() returns trigger language plpgsql

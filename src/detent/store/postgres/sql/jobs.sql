@@ -115,11 +115,11 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
 )
 
 -- name: move_record
--- Compare and set: one step of rev, and only the columns that the event changed. An owner's move needs the lease.
+-- Compare and set: only the columns that its events changed. An owner's move needs the lease.
 {p}moved as (
     update detent_records r set {assignments}, state = k.to_state, rev = k.to_rev, updated_at = k.at
     from {rows} k
-    where r.job = k.job and r.rev = k.to_rev - 1
+    where r.job = k.job and r.rev = k.from_rev
         and (k.leased is null or r.lease_expires_at > (select moment from clock)) {unsaid}
     returning 1
 )
@@ -129,7 +129,7 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
 {p}gone as (
     delete from detent_records r
     using {rows} k
-    where r.job = k.job and r.rev = k.to_rev - 1
+    where r.job = k.job and r.rev = k.from_rev
         and (k.leased is null or r.lease_expires_at > (select moment from clock)) {unsaid}
     returning r.*, k.to_rev as last_rev_, k.to_state as last_state_, k.at as last_at_, {last}
 ),
