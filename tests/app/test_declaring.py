@@ -250,6 +250,29 @@ def test_cron_is_kept_with_its_arguments() -> None:
     assert with_arguments.registrations()[0].cron == Cron("0 3 * * 1", {"path": "a"})
 
 
+def test_cron_becomes_the_job_that_a_worker_makes_at_each_tick() -> None:
+    app, _ = declare(cron=Cron("0 3 * * 1", {"path": "a"}, zone="Europe/Berlin", late_max_s=60), queue="ocr")
+    (job,) = app.cron()
+
+    assert (job.name, job.cron, job.zone, job.late_max_s) == ("scan", "0 3 * * 1", "Europe/Berlin", 60)
+    assert (job.job["kind"], job.job["queue"], job.job["payload"]) == ("scan", "ocr", {"path": "a"})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"zone": "Mars/Olympus"}, "zone is 'Mars/Olympus'"),
+        ({"zone": 5}, "zone is 5"),
+        ({"late_max_s": 1}, "late_max_s is 1"),
+    ],
+)
+def test_cron_that_cannot_be_kept_is_told_of_where_it_is_written(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        Cron("0 3 * * *", **given)
+
+    assert said in str(refused.value)
+
+
 def test_parameter_that_is_called_like_an_option_is_the_parameter() -> None:
     def notify(priority: str, queue: str = "") -> None: ...
 
@@ -329,6 +352,7 @@ def test_function_that_cannot_be_a_job_is_refused_when_it_is_declared(function: 
         ({"dedupe": "{path"}, "dedupe is '{path'"),
         ({"dedupe": 5}, "dedupe is 5"),
         ({"cron": "daily"}, "cron is 'daily'; give five fields"),
+        ({"cron": "61 3 * * *"}, "cron is '61 3 * * *'; bad minute"),
         ({"cron": "0 3 * * *"}, "missing a required argument: 'path'"),
         ({"cron": Cron("0 3 * * *", {"path": 5})}, "path: Expected `str`, got `int`"),
         ({"compensate": 5}, "compensate is 5"),

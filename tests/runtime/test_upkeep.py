@@ -14,6 +14,7 @@ import pytest
 import detent
 from detent import Policy, Retry
 from detent.runtime import Settings, Worker
+from detent.runtime.duty import nudged_within
 from detent.store import Retention
 from tests.runtime.cutting import Cut
 from tests.runtime.working import SHORT, Seen, handler, on_loop, until, working
@@ -230,3 +231,17 @@ def test_worker_runs_only_under_a_name_that_tells_it_from_others() -> None:
     made = [Worker(partial(detent.connect, "sqlite:///x.db"), [handler("nothing", nothing)]) for _ in range(2)]
 
     assert made[0].name != made[1].name
+
+
+def test_duty_that_is_nudged_and_cancelled_at_once_ends() -> None:
+    async def scene() -> None:
+        nudged = asyncio.Event()
+        duty = asyncio.create_task(nudged_within(60, nudged))
+        await asyncio.sleep(0)
+        nudged.set()
+        duty.cancel()
+        await asyncio.wait([duty], timeout=10)
+
+        assert duty.cancelled()
+
+    on_loop(scene)

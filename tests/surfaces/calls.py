@@ -11,7 +11,7 @@ from tests.surfaces.running import ARTICLE, RULES, Path_, Site, bury, commands, 
 
 LEAVES: Final[dict[Path_, Command]] = {path: each for path, each in commands() if isinstance(each, Command)}
 # Those take seconds and have tests of their own; what holds without running them holds for them too.
-SLOW: Final = {("demo",), ("bench",), ("lifecycle", "explore")}
+SLOW: Final = {("demo",), ("bench",), ("worker",), ("lifecycle", "explore")}
 CALLS: Final[dict[Path_, tuple[str, ...]]] = {
     ("enqueue",): ("scan", '{"page": 1}'),
     ("job", "list"): (),
@@ -57,7 +57,8 @@ CALLS: Final[dict[Path_, tuple[str, ...]]] = {
 }
 QUICK: Final = [path for path in LEAVES if path not in SLOW]
 # Those that open a store, and those of them that make one where there is none.
-STORELESS: Final = {("completion",), ("demo",), ("bench",), ("policy", "check")}
+# The worker goes where its app says.
+STORELESS: Final = {("completion",), ("demo",), ("bench",), ("policy", "check"), ("worker",)}
 OPENING: Final = [path for path in LEAVES if path not in STORELESS and path[0] != "lifecycle"]
 MAKING: Final = {("enqueue",), ("migrate",)}
 # What they do concerns every tenant alike.

@@ -105,6 +105,12 @@ class App:
             return partial(self._connect_to, self._store_of)
         return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **self._settings)
 
+    def move(self, *, url: str | None = None, tenant: str | None = None) -> None:
+        """Go to another store, or be another tenant, from now on: before anything was opened."""
+        self.url, self.tenant = url or self.url, tenant or self.tenant
+        self.connect()  # opens nothing, and tells of a wrong address
+        self._clients = self._unopened()
+
     async def aclient(self) -> Client:
         """The client that the app itself uses, open."""
         return await self._clients.own()

@@ -59,6 +59,9 @@ class Line:
 def main(fd: int) -> None:
     _die_with_parent()
     line = Line(Connection(fd))
+    prepare = line.luggage.get("prepare")
+    if prepare is not None:
+        prepare()
     threading.Thread(target=line.listen, name="detent-listener", daemon=True).start()
     line.say(Ready())
     while True:

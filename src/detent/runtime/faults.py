@@ -1,6 +1,8 @@
 """What a handler raised, as data that another process can send, and as the record keeps it."""
 
 import traceback
+from pathlib import Path
+from types import TracebackType
 from typing import Any, Final
 
 from msgspec import Struct
@@ -12,6 +14,7 @@ from detent.kernel.failure import REASON_CODES, STAGES, SYSTEM_TYPES
 from detent.lifecycle import Policy
 from detent.lifecycle.words import KNOWN_TYPES
 
+_RUNTIME: Final = str(Path(__file__).parent)
 TRACE_CHARS_MAX: Final = 16_384
 _NO_CLASSES: Final = frozenset({"object", "BaseException"})
 
@@ -60,6 +63,15 @@ def _is_known(name: str, policy: Policy) -> bool:
 def _trace(raised: BaseException) -> str:
     """The end of it, where the error is. One that cannot be shown is no reason to lose the rest."""
     try:
-        return "".join(traceback.format_exception(raised))[-TRACE_CHARS_MAX:]
+        told = traceback.format_exception(type(raised), raised, _of_the_handler(raised.__traceback__))
+        return "".join(told)[-TRACE_CHARS_MAX:]
     except Exception as error:  # a __str__ or a __cause__ of somebody's own
         return f"(no trace: {type(error).__name__})"
+
+
+def _of_the_handler(trace: TracebackType | None) -> TracebackType | None:
+    """Without the frames through which the worker called it: they tell nothing to whoever wrote the handler."""
+    inner = trace
+    while inner is not None and inner.tb_frame.f_code.co_filename.startswith(_RUNTIME):
+        inner = inner.tb_next
+    return inner or trace

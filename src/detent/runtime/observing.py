@@ -18,6 +18,9 @@ class Observer:
     def opened(self, worker: "Worker") -> None:
         """It has begun."""
 
+    def draining(self, running: int, grace_s: float) -> None:
+        """It is to stop, and claims no more; so many handlers have so long to finish."""
+
     def claimed(self, count: int) -> None:
         """So many jobs were claimed and started."""
 
@@ -67,8 +70,14 @@ class Observer:
 class Logging(Observer):
     """To Python's log, under "detent.worker": the default."""
 
+    def draining(self, running: int, grace_s: float) -> None:
+        if running:
+            log.info("stopping: %d running, with %g s to finish", running, grace_s)
+        else:
+            log.info("stopping: nothing is running")
+
     def failed(self, run: "Run", fault: "Fault") -> None:
-        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, fault.trace)
+        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, fault.trace.rstrip())
 
     def stopping(self, run: "Run", reason: str) -> None:
         log.warning("%s is to stop: %s", _named(run), reason)

@@ -115,6 +115,10 @@ class Several(Observer):
         for each in self._observers:
             each.opened(worker)
 
+    def draining(self, running: int, grace_s: float) -> None:
+        for each in self._observers:
+            each.draining(running, grace_s)
+
     def claimed(self, count: int) -> None:
         for each in self._observers:
             each.claimed(count)

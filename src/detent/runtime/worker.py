@@ -67,7 +67,8 @@ class Worker:
     `connect` makes a client, not yet open: one is for the worker and one for its lease keeper. `tally` counts;
     `observer` is told what happens, and logs it by default. `resolver` is what `ctx.resolve` asks, and `policy` what
     decides on jobs that wait for a verdict: a file of rules, a function, or a `Gate`. `cron` are jobs that the calendar
-    asks for, whether or not this worker is one that runs them.
+    asks for, whether or not this worker is one that runs them. `prepare` is called in each child process before
+    anything else.
     """
 
     def __init__(
@@ -81,6 +82,7 @@ class Worker:
         resolver: Callable[[str], Any] | None = None,
         policy: PolicySource | None = None,
         cron: Iterable[CronJob] = (),
+        prepare: Callable[[], object] | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{new_id()[-4:]}"
         self.settings = settings or Settings()
@@ -88,6 +90,7 @@ class Worker:
         self.tally = Tally()
         self.live: dict[Key, Run] = {}
         self._cron = tuple(cron)
+        self._prepare = prepare
         self._connect = connect
         self._resolver = resolver or _no_resolver
         self._gate = Gate.of(policy)
@@ -108,6 +111,7 @@ class Worker:
             await self._open()
             self._observer.opened(self)
             await self._drain.asked_for(self._duties)
+            self._observer.draining(len(self.live), self.settings.grace_s)
             self._reporter.nudge()
             await self._drain.carry_out(self._claimers, self._lanes.values(), self._outcomes, self._committer)
 
@@ -175,9 +179,10 @@ class Worker:
             return Slots(self.settings.concurrency, caller, ended)
         if isolation == "thread":
             return Threads(self.settings.threads, caller, ended)
+        luggage = {"connect": self._connect, "resolver": self._resolver, "prepare": self._prepare}
         return Children(
             self.settings.children, caller, ended, hand_of=self._hand_of, codec=self._client.codec, worker=self.name,
-            luggage={"connect": self._connect, "resolver": self._resolver}, freed=self._freed, observer=self._observer,
+            luggage=luggage, freed=self._freed, observer=self._observer,
         )  # fmt: skip
 
     def _claimer(self, lane: Lane, isolation: Isolation) -> Claimer:

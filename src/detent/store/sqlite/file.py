@@ -34,7 +34,7 @@ class File:
         # Where it really is: a program may change its folder, and one file may have several names.
         self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else str(Path(path).resolve())
         self._create = create
-        self._synchronous = synchronous
+        self.synchronous = synchronous
         self._busy_s = busy_s
         self._gate: Gate | None = None
         self._identity: sharing.Identity | None = None
@@ -121,7 +121,7 @@ class File:
             raise StoreError(message, code="store_corrupt")
 
     def _connect(self) -> Session:
-        connection = Connection(self.path, synchronous=self._synchronous, is_memory=self.is_memory, busy_s=self._busy_s)
+        connection = Connection(self.path, synchronous=self.synchronous, is_memory=self.is_memory, busy_s=self._busy_s)
         session = Session(connection, Definitions())
         self._sessions.append(session)
         return session

@@ -26,6 +26,7 @@ from detent.store.query import (
 from detent.store.request import ClaimRequest, Replies, Request
 from detent.store.sqlite import checking, finding, judging, log, migrating, pruning
 from detent.store.sqlite.claiming import candidates
+from detent.store.sqlite.connection import Synchronous
 from detent.store.sqlite.file import File
 from detent.store.sqlite.fleet import FleetInFile, has_tick
 from detent.store.sqlite.session import Session, Work
@@ -58,6 +59,11 @@ class SqliteStore(FleetInFile):
         self._writer: Desk[Work] | None = None
         self._reader: Desk[Work] | None = None
         self._pid = 0
+
+    @property
+    def synchronous(self) -> Synchronous:
+        """Whether a power cut may take the last commits along: not if it is full."""
+        return self._file.synchronous
 
     async def open(self) -> None:
         if self._writer is not None:

@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Final
 
 import click
+from rich.console import RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,7 +20,7 @@ from rich.progress import (
 from rich.text import Text
 
 from detent.surfaces.cli.failure import Failure
-from detent.surfaces.cli.output import Screen, clean, screen
+from detent.surfaces.cli.output import Screen, clean, rendered, screen
 
 PATIENCE_S: Final = 1.0  # what takes no longer needs no bar
 _WHAT: Final = TextColumn("{task.description}", markup=False)
@@ -31,6 +32,11 @@ def remark(line: str) -> None:
     if Screen.is_gone:
         return
     screen(stderr=True).print(Text(clean(line), style="dim"), soft_wrap=True)
+
+
+def tell(what: RenderableType) -> None:
+    """More than a line."""
+    click.echo(rendered(screen(stderr=True), what), nl=False, err=True)
 
 
 def confirm(question: str, *, yes: bool) -> None:

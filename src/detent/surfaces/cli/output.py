@@ -72,9 +72,16 @@ def say_command(what: str, command: str) -> None:
 def show(what: RenderableType, *, is_wrapped: bool = True) -> None:
     """Without the blanks that rich leaves at the ends of lines."""
     console = screen()
-    with writing(), console.capture() as captured:  # its end flushes the stream, whatever is in there
+    with writing():
+        text = rendered(console, what, is_wrapped=is_wrapped)
+    write(text)
+
+
+def rendered(console: Console, what: RenderableType, *, is_wrapped: bool = True) -> str:
+    """What the console would print, without blanks at the ends of lines."""
+    with console.capture() as captured:  # its end flushes the stream, whatever is in there
         console.print(what, soft_wrap=not is_wrapped)
-    write(_TRAILING.sub("", captured.get().replace(JOINT, " ")))
+    return _TRAILING.sub("", captured.get().replace(JOINT, " "))
 
 
 def write(text: str) -> None:

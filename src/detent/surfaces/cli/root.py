@@ -29,6 +29,7 @@ from detent.surfaces.cli.replay import replay
 from detent.surfaces.cli.schedule import schedule
 from detent.surfaces.cli.verify import verify
 from detent.surfaces.cli.width import forget_nonsense
+from detent.surfaces.cli.worker import worker
 from detent.surfaces.cli.workers import workers
 from detent.version import __version__
 
@@ -36,6 +37,7 @@ STDERR: Final = 2  # the last of the three standard streams
 # In the order in which `detent --help` lists them.
 COMMANDS: Final[tuple[click.Command, ...]] = (
     demo,
+    worker,
     enqueue,
     job,
     dlq,

@@ -66,8 +66,14 @@ class Upkeep:
         queues = tuple(sorted(queue for (queue,) in counts if queue is not None))
         if queues:
             settings, gate = Settings(queues=queues), Gate.of(self._app.policy)
-            keeper = Gatekeeper(client, gate, worker=NAME, kinds=kinds, settings=settings, observer=self._observer)
+            keeper = Gatekeeper(
+                client, gate, worker=NAME, kinds=kinds, settings=settings, observer=self._observer, ready=_nothing
+            )
             await self._loops.awaited(keeper.walk(), copy_context())
+
+
+def _nothing() -> None:
+    """What has become claimable is found by the next look."""
 
 
 class _Time(StoreClock):

@@ -1,0 +1,122 @@
+"""`detent worker --processes` and `--metrics-port`: several processes that are one worker to whoever looks at it."""
+
+import os
+import re
+import signal
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from tests.client.conftest import store_kind, url
+from tests.surfaces.test_cli_worker import metrics_url
+from tests.surfaces.worker_site import Workers, done, ended, stopped, until
+
+__all__ = ["store_kind", "url"]
+
+
+@pytest.fixture
+def workers(tmp_path: Path, url: str) -> Workers:
+    return Workers(tmp_path, url)
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Workers:
+    return Workers(tmp_path, f"sqlite:///{tmp_path}/jobs.db?synchronous=normal")
+
+
+def metrics(address: str) -> dict[str, float]:
+    with urlopen(address, timeout=10) as answer:
+        text = answer.read().decode()
+    samples = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
+    return {name: float(value) for name, _, value in samples}
+
+
+def test_each_process_is_a_worker_and_all_drain_on_one_signal(workers: Workers) -> None:
+    with workers.client() as client, workers.at_work("--processes", "2", "--name", "box") as process:
+        until(lambda: len(client.workers()) == 2)
+        here = sorted((each.name, each.pid) for each in client.workers())
+        done(client, "scan", {"page": 1}, queue="ocr")
+        code, _, err = stopped(process)
+        after = client.workers()
+
+    assert [name for name, _ in here] == ["box.1", "box.2"]
+    assert process.pid not in {pid for _, pid in here}
+    assert code == 0
+    assert "stopping 2 processes" in err
+    assert re.search(r"stopped after .*: 1 done, 0 failed, 0 retried\n$", err)
+    assert after == []
+
+
+def test_process_that_dies_is_replaced_and_what_it_counted_stays(workers: Workers) -> None:
+    with workers.client() as client, workers.at_work("--processes", "2", "--metrics-port", "0") as process:
+        address = metrics_url(process)
+        done(client, "scan", {"page": 1}, queue="ocr")
+        until(lambda: metrics(address)["detent_claims_total"] == 1)
+        dying = client.workers()[0]
+        os.kill(dying.pid, signal.SIGKILL)
+        until(lambda: any(each.name == dying.name and each.pid != dying.pid for each in client.workers()))
+        until(lambda: metrics(address)["detent_slots"] == 2 * dying.slots)
+        kept = metrics(address)["detent_claims_total"]
+        code, _, err = stopped(process)
+
+    assert kept == 1
+    assert code == 0
+    assert f"process of worker {dying.name} was killed by SIGKILL; another one starts in 1 s" in err
+
+
+def test_signal_that_comes_to_all_processes_begins_one_drain(here: Workers, tmp_path: Path) -> None:
+    """As systemd sends it: to the parent, and to each of the others."""
+    mark = tmp_path / "mark"
+    with here.client() as client, here.at_work("--processes", "2") as process:
+        until(lambda: len(client.workers()) == 2)
+        job = client.enqueue("deaf", {"mark": str(mark)})
+        until(mark.exists)
+        for pid in [process.pid, *(each.pid for each in client.workers())]:
+            os.kill(pid, signal.SIGTERM)
+        code, _, _ = ended(process)
+        after = client.get(job.id)
+
+    assert (code, after.state, after.attempt) == (0, "succeeded", 1)
+
+
+def test_second_signal_ends_all_processes_at_once(here: Workers, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with here.client() as client, here.at_work("--processes", "2", "--grace", "1h") as process:
+        job = client.enqueue("linger", {"mark": str(mark)})
+        until(mark.exists)
+        process.send_signal(signal.SIGINT)
+        until(lambda: all(each.is_draining for each in client.workers()))
+        code, _, _ = ended(process, signal.SIGINT)
+        after = client.get(job.id)
+
+    assert (code, after.state) == (0, "queued")
+
+
+def test_processes_whose_parent_is_killed_drain_by_themselves(here: Workers) -> None:
+    with here.client() as client, here.at_work("--processes", "2") as process:
+        until(lambda: len(client.workers()) == 2)
+        process.kill()
+        until(lambda: client.workers() == [])
+
+
+@pytest.mark.requirement("STD-16")
+def test_metrics_count_what_was_done_by_kind(workers: Workers) -> None:
+    with workers.client() as client, workers.at_work("--metrics-port", "0") as process:
+        address = metrics_url(process)
+        done(client, "scan", {"page": 1}, queue="ocr")
+        client.wait(client.enqueue("fail", policy={"retry": {"max_attempts": 2, "base_s": 0}}).id, timeout_s=40)
+        until(lambda: 'detent_dead_letters_total{kind="fail"}' in metrics(address))
+        counted = metrics(address)
+        stopped(process)
+
+    assert counted['detent_attempts_total{kind="scan",came_to="success"}'] == 1
+    assert counted['detent_retries_total{kind="fail"}'] == 1
+    assert counted['detent_failures_total{kind="fail",error="LookupError"}'] == 2
+    assert counted['detent_dead_letters_total{kind="fail"}'] == 1
+    assert counted["detent_claims_total"] == 3
+    assert counted["detent_claim_conflicts_total"] == 0
+    assert counted["detent_lease_expiries_total"] == 0
+    assert counted["detent_lease_renewals_total"] >= 0
+    assert 0 < counted['detent_attempt_duration_seconds{kind="scan",quantile="0.5"}'] < 10
+    assert counted['detent_attempt_duration_seconds_count{kind="fail"}'] == 2
