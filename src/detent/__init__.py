@@ -21,7 +21,7 @@ from detent.errors import (
     ValidationError,
     WaitTimedOut,
 )
-from detent.lifecycle import SAME, Compensation, Lifecycle, Move, Policy, Retry, State, move
+from detent.lifecycle import SAME, Compensation, Lifecycle, Limit, Move, Policy, Retry, State, move
 
 if TYPE_CHECKING:
     from detent.app import App, Cron, JobFunction, JobHandle, await_all, wait_all
@@ -52,6 +52,7 @@ __all__ = [
     "LeaseLost",
     "Lifecycle",
     "LifecycleError",
+    "Limit",
     "Move",
     "NotFound",
     "Note",

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
 from detent.store.fleet import Fleet
+from detent.store.limits import KeyReport
 from detent.store.query import Counts, Entry, EventQuery, JobQuery, Migration, Page, Pruned, Retention, Story
 from detent.store.request import ClaimRequest, Replies, Request
 
@@ -83,6 +84,9 @@ class Store(Fleet, Protocol):
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         """Bound how many jobs may wait in a queue."""
+
+    async def key_use(self, tenant: str, limit_key: str) -> KeyReport:
+        """How far a limit key is used, and who holds it, up to `HOLDERS_MAX`, the longest first."""
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         """Remove at most so many jobs that ended long enough ago, and what has expired."""

@@ -10,7 +10,10 @@ from typing import Final, NamedTuple
 from detent.store.blocks import blocks
 
 COMPILED_MAX: Final = 1_024
-_FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql")
+_FILES: Final = (
+    "jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql",
+    "limits.sql",
+)  # fmt: skip
 # Parts of others, in this order: what is made of another stands before it.
 _SHARED: Final[tuple[str, ...]] = (
     "columns", "live_columns", "spec_columns", "event_columns", "event_fields", "is_paused",

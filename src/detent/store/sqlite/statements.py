@@ -5,7 +5,10 @@ from typing import Final
 
 from detent.store.blocks import blocks
 
-_FILES: Final = ("jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql")
+_FILES: Final = (
+    "jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql",
+    "limits.sql",
+)  # fmt: skip
 
 
 def _read() -> dict[str, str]:

@@ -7,6 +7,7 @@ from detent.testing.contract.compensation import Compensations
 from detent.testing.contract.counting import Counting
 from detent.testing.contract.failing import Failing
 from detent.testing.contract.fences import Fences
+from detent.testing.contract.limiting import Limiting
 from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
 from detent.testing.contract.log import Log
@@ -52,6 +53,7 @@ class StoreContract(
     Removal,
     Purging,
     Pausing,
+    Limiting,
     Workers,
     Schedules,
     Wires,
