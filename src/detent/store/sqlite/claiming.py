@@ -12,8 +12,8 @@ from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL
 
 _KINDS, _ADAPTERS = SQL["kinds"], SQL["adapters"]
-_LANES: Final = tuple(SQL[name].replace("{passed}", "") for name in ("lane", "patient_lane"))
-_PASSING: Final = tuple(SQL[name].replace("{passed}", SQL["passing_over"]) for name in ("lane", "patient_lane"))
+LANES: Final = tuple(SQL[name].replace("{passed}", "") for name in ("lane", "patient_lane"))
+PASSING: Final = tuple(SQL[name].replace("{passed}", SQL["passing_over"]) for name in ("lane", "patient_lane"))
 # How far past jobs that the kernel refuses a claim looks before it gives up.
 SCANNED_MAX: Final = 1_000
 Lane = tuple[str, str, str, str]  # tenant, queue, kind, adapter
@@ -53,7 +53,7 @@ def _adapters(session: Session, request: ClaimRequest, queue: str, kind: str) ->
 
 def _lane(session: Session, lane: Lane, size: int, passed: Collection[str]) -> Iterator[Place]:
     """Places in one run of the index, a page at a time: up to the present, then those that let others go first."""
-    for plain, passing in zip(_LANES, _PASSING, strict=True):
+    for plain, passing in zip(LANES, PASSING, strict=True):
         place = _FIRST
         while True:
             sql, without = (passing, (encode(list(passed)),)) if passed else (plain, ())

@@ -181,10 +181,10 @@ class Limiting(Contract):
         held = await bench.ask("claim", "a", worker="w1")
         refused = await bench.ask("claim", "b", worker="w2")
         let_go = ("release", "a", {"worker": "w1", "attempt": held.job.attempt})
-        released, taken_over = await bench.apply(let_go, ("claim", "b", {"worker": "w2"}))
+        await bench.apply(let_go, ("claim", "b", {"worker": "w2"}))
 
         assert refused.code == "limit_reached"
-        assert (released.job.owner, taken_over.job.owner) == (None, "w2")
+        assert ((await bench.client.get("a")).owner, (await bench.client.get("b")).owner) == (None, "w2")
 
     @scenario("STD-14")
     async def test_claims_at_once_never_exceed_the_limit(self, bench: Bench) -> None:
@@ -193,7 +193,7 @@ class Limiting(Contract):
         held = [job for jobs in await asyncio.gather(*claims) for job in jobs]
 
         assert len(held) == 2
-        assert len(await bench.client.find(owner=held[0].owner, phase="held")) >= 1
+        assert await bench.client.count(phase="held") == {(): 2}
 
     @scenario("ALL-13")
     async def test_store_says_who_holds_a_key(self, bench: Bench) -> None:
