@@ -91,12 +91,11 @@ class KeyUses:
         use = self._use(key)
         if use is None:
             return
-        strictest = _least(use.strictest, None if limit is None else limit.concurrency_max)
         rate = use.rate
         if limit is not None and limit.rate_max is not None:
             rate = counted(limit, rate, now)
             self._written.add(key)
-        self._known[key] = KeyUse(use.leased + 1, strictest, rate)
+        self._known[key] = KeyUse(use.leased + 1, strictest_of(limit, use), rate)
 
     def left(self, job: Job) -> None:
         """A lease was given up."""
@@ -116,8 +115,13 @@ class KeyUses:
 
 def has_place(limit: Limit | None, use: KeyUse, left: int = 0) -> bool:
     """Whether one more may be leased: no job runs beside more of its key than it allows, whichever came first."""
-    strictest = _least(use.strictest, None if limit is None else limit.concurrency_max)
+    strictest = strictest_of(limit, use)
     return strictest is None or use.leased - left < strictest
+
+
+def strictest_of(limit: Limit | None, use: KeyUse) -> int | None:
+    """How many may be leased at once, by this job and by those that are; None: any number."""
+    return _least(use.strictest, None if limit is None else limit.concurrency_max)
 
 
 def free_at(limit: Limit | None, rate: Rate, now: int) -> int:
