@@ -12,7 +12,7 @@ import pytest
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "detent"
 PURE_LAYERS = (
     "lifecycle", "lifecycles", "kernel", "audit", "wire",
-    "store/facts", "store/planning", "store/query", "store/request",
+    "store/facts", "store/limits", "store/planning", "store/query", "store/request",
 )  # fmt: skip
 
 # fmt: off

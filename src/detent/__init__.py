@@ -22,7 +22,7 @@ from detent.errors import (
     ValidationError,
     WaitTimedOut,
 )
-from detent.lifecycle import SAME, Compensation, Lifecycle, Move, Policy, Retry, State, move
+from detent.lifecycle import SAME, Compensation, Lifecycle, Limit, Move, Policy, Retry, State, move
 from detent.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ __all__ = [
     "LeaseLost",
     "Lifecycle",
     "LifecycleError",
+    "Limit",
     "Move",
     "NotFound",
     "Note",

@@ -41,6 +41,7 @@ REFUSALS: Final = {
     "compensation_conflict": "its work has to be undone before it is run again, and is undone once",
     "job_exists": "a job of this id exists already; choose another id",
     "queue_full": "its queue holds as many waiting jobs as it may; try again later, or raise the limit of the queue",
+    "limit_reached": "the limit of its key is used up; try again when one of its jobs has ended, or its rate allows",
     "too_many_artifacts": "it has registered as many artifacts as a job may; list the others in one of them",
 }
 

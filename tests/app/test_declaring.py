@@ -14,6 +14,7 @@ from detent import (
     DetentError,
     InvalidArgument,
     Lifecycle,
+    Limit,
     PermanentError,
     Retry,
     TransientError,
@@ -240,6 +241,22 @@ def test_dedupe_key_follows_from_the_arguments_and_their_defaults() -> None:
     assert by_text.call("a", dedupe_key="mine").item["dedupe_key"] == "mine"
 
 
+def test_limit_key_follows_from_the_arguments_and_their_defaults() -> None:
+    def render(scene: str, customer: str = "acme") -> None: ...
+
+    limit = Limit(concurrency_max=2)
+    _, by_text = declare(render, limit=limit, limit_key="{customer}")
+    _, by_function = declare(render, limit=limit, limit_key=lambda scene, customer: customer or None)
+    _, by_kind = declare(render, limit=limit)
+
+    assert by_text.call("a").item["limit_key"] == "acme"
+    assert by_text.call("a").item["policy"].limit == limit
+    assert by_function.call("a", customer="duck").item["limit_key"] == "duck"
+    assert by_function.call("a", customer="").item["limit_key"] is None
+    assert by_kind.call("a").item["limit_key"] is None
+    assert by_text.call("a", limit_key="mine").item["limit_key"] == "mine"
+
+
 def test_cron_is_kept_with_its_arguments() -> None:
     def tick() -> None: ...
 
@@ -351,6 +368,8 @@ def test_function_that_cannot_be_a_job_is_refused_when_it_is_declared(function: 
         ({"dedupe": "{pth}"}, "dedupe names '{pth}'; its parameters are path"),
         ({"dedupe": "{path"}, "dedupe is '{path'"),
         ({"dedupe": 5}, "dedupe is 5"),
+        ({"limit_key": "{pth}"}, "limit_key names '{pth}'; its parameters are path"),
+        ({"limit": 5}, "limit is 5"),
         ({"cron": "daily"}, "cron is 'daily'; give five fields"),
         ({"cron": "61 3 * * *"}, "cron is '61 3 * * *'; bad minute"),
         ({"cron": "0 3 * * *"}, "missing a required argument: 'path'"),
@@ -418,7 +437,7 @@ def test_every_option_of_a_job_is_one_of_its_registration_or_its_policy() -> Non
     from detent.app.policies import OF_POLICY
     from detent.app.registration import Registration
 
-    elsewhere = {"errors", "dedupe"}  # in the policy, and as `key_of`
+    elsewhere = {"errors", "dedupe", "limit_key"}  # in the policy, and as `dedupe_key_of` and `limit_key_of`
 
     assert {*JobOptions.__annotations__} == {*OF_POLICY, *elsewhere} | (
         {*Registration.__struct_fields__} & {*JobOptions.__annotations__}

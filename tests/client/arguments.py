@@ -116,7 +116,7 @@ BAD: Final[dict[str, list[Any]]] = {
 
 KINDS: Final[dict[str, str]] = {
     **dict.fromkeys(
-        ("kind", "lifecycle", "queue", "job_id", "request_id", "dedupe_key", "correlation_id", "trace_id",
+        ("kind", "lifecycle", "queue", "job_id", "request_id", "dedupe_key", "limit_key", "correlation_id", "trace_id",
          "workflow_id", "parent_job_id", "topic", "adapter_id", "actor", "worker", "rule", "tenant", "state", "phase",
          "outcome", "owner", "type", "name", "verb", "error_type", "digest", "host"), "name",
     ),

@@ -28,6 +28,7 @@ SAID: dict[str, Any] = {
     "context_ptr": "s3://in",
     "adapter_id": "gpu",
     "env": {"locale": "de"},
+    "limit_key": "acme",
 }
 
 

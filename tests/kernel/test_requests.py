@@ -179,6 +179,7 @@ ELSE: dict[str, Any] = {
     "priority": 9,
     "run_at": START,
     "policy": Policy(lease_s=90),
+    "limit_key": "other",
     "dedupe_key": "other",
     "correlation_id": "other",
     "parent_job_id": "other",

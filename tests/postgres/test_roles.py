@@ -30,6 +30,7 @@ RIGHTS: Final[dict[str, tuple[set[str], set[str]]]] = {
     "detent_queues": (ADDS | {"UPDATE"}, READS),
     "detent_pauses": (ADDS | {"DELETE"}, READS),
     "detent_workers": (ADDS | {"UPDATE", "DELETE"}, READS),
+    "detent_rates": (ADDS | {"UPDATE"}, REMOVES),
     "detent_schedules": (ADDS | {"UPDATE", "DELETE"}, READS),
 }
 _TABLES: Final = "select relname from pg_class where relname like 'detent%' and relkind in ('r', 'v')"
@@ -67,7 +68,7 @@ def test_maintenance_may_lock_the_rows_that_it_removes_and_no_others(pg_server: 
     """To lock a row one has to be allowed to update a column of it."""
     tables = {name for (name,) in pg_server.psql(_LOCKED, cast_url, (MAINTENANCE,))}
 
-    assert tables == {"detent_ended", "detent_event_details", "detent_notes", "detent_receipts"}
+    assert tables == {"detent_ended", "detent_event_details", "detent_notes", "detent_rates", "detent_receipts"}
 
 
 @pytest.mark.parametrize(

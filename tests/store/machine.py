@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from detent.errors import InvalidArgument
 from detent.kernel import Error, Job
 from detent.kernel.command import Cancel, Claim, Command, Complete, Enqueue, Fail, Rerun
-from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
+from detent.lifecycle import Compensation, Lifecycle, Limit, Policy, Retry
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Request, Retention
@@ -34,6 +34,12 @@ MOSTLY: Final[dict[str, tuple[Any, ...]]] = {
     "queue": ("default", "default", "default", "ocr", NARROW, NARROW),
     "adapter_id": (None, None, None, None, "gpu", "cpu"),
 }
+# Keys with limits. Those of one key differ in how many may be leased, and share one window, as the model has it.
+LIMITED: Final[tuple[tuple[str | None, Limit | None], ...]] = (
+    ("k", Limit(concurrency_max=1)), ("k", Limit(concurrency_max=2)), ("k", None), (None, Limit(concurrency_max=2)),
+    ("r", Limit(rate_max=1, per_s=10)), ("r", Limit(rate_max=3, per_s=10)),
+    ("b", Limit(concurrency_max=2, rate_max=2, per_s=10)),
+)  # fmt: skip
 JOB_IDS: Final = tuple("abcdefgh")
 REQUEST_IDS: Final = ("r1", "r2", "r3", "r4")
 WAITS_S: Final = (0.0, 0.4, 1.0, 4.0, 9.0, 12.0, 31.0, 61.0, 4 * 86_400.0, -0.5, -40.0)
@@ -286,6 +292,10 @@ def random_enqueue(rng: Random, lifecycle: Lifecycle, now: int) -> Enqueue:
         "request_id": seldom(rng, REQUEST_IDS),
         "submit": coin(rng),
     }
+    limited = seldom(rng, LIMITED)
+    if limited is not None:
+        given["limit_key"], limit = limited
+        given["policy"] = replace(given["policy"] or lifecycle.defaults, limit=limit)
     names: dict[str, Any] = {name: rng.choice(choices) for name, choices in MOSTLY.items()}
     priority, delay_s = rng.choice([0, 0, 1, -2]), rng.choice([0.0, 0.0, 2.5])
     return Enqueue(job_id=rng.choice(JOB_IDS), priority=priority, delay_s=delay_s, **names, **given)

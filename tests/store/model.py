@@ -26,6 +26,7 @@ Answer = Reply | DetentError
 SECOND: Final = 1_000_000
 DAY: Final = 86_400 * SECOND
 NOTES_MAX: Final = 100
+WINDOW: Final = 10 * SECOND  # of every rate
 VERBOSE_KEPT: Final = 3 * DAY
 
 
@@ -46,6 +47,8 @@ class Model:
         self.notes: dict[Key, list[Note]] = defaultdict(list)
         self.depths_max: dict[Key, int | None] = {}
         self.paused: set[Key] = set()
+        self.claims: dict[Key, list[int]] = defaultdict(list)  # by tenant and limit key, of those that have a rate
+        self.full_until: dict[Key, int] = {}
         self.memories: dict[tuple[str, str, str], Memory] = {}
         self._ages: dict[Key, int] = {}  # in which order jobs were made
         self._age = 0
@@ -65,8 +68,15 @@ class Model:
         if remembered is not None:
             return self._claim_again(request, remembered)
         taken: list[Job] = []
+        passed: set[str | None] = set()
         for job in self._claimable(request):
-            if len(taken) < request.limit and (moved := self._moved(job, request.command, 0.5)) is not None:
+            key = job.spec.limit_key
+            if len(taken) == request.limit or key in passed:
+                continue
+            if not self._admits(job):
+                passed.add(key)
+            elif (moved := self._moved(job, request.command, 0.5)) is not None:
+                self._count(job)
                 taken.append(moved)
         if taken and request.command.request_id is not None:
             attempts = {job.id: job.attempt for job in taken}
@@ -92,6 +102,9 @@ class Model:
                 self._remove(key)
         self.memories = {name: memory for name, memory in self.memories.items() if memory.until > now}
         self._forget_verbose()
+        for limited, moments in list(self.claims.items()):
+            if moments[-1] + WINDOW <= now:
+                del self.claims[limited], self.full_until[limited]
 
     def purge(self, tenant: str, job_ids: list[str]) -> tuple[int, int]:
         """How many jobs and events went."""
@@ -130,6 +143,10 @@ class Model:
         obstacle = self._obstacle(answer, command, lifecycle) if answer.events else None
         if obstacle is not None:
             return obstacle
+        if command.verb == "claim" and answer.events and job is not None:
+            if not self._admits(job):
+                return _refused("limit_reached", command, job, lifecycle)
+            self._count(job)
         if isinstance(command, RegisterArtifact) and answer.answer == "noted" and self._is_known(answer.notes[0]):
             answer = replace(answer, notes=(), answer="unchanged")
         if answer.receipt is not None and command.request_id is not None:
@@ -216,6 +233,32 @@ class Model:
 
         places = [(job.order_at, self._ages[_key(job)], job) for job in self.jobs.values() if suits(job)]
         return [job for _, _, job in sorted(places, key=lambda each: each[:2])]
+
+    # -- limits per key ---------------------------------------------------------------------------------------------
+
+    def _admits(self, job: Job) -> bool:
+        spec = job.spec
+        if spec.limit_key is None:
+            return True
+        key, limits = (spec.tenant, spec.limit_key), [spec.policy.limit]
+        leased = [each.spec for each in self.jobs.values() if each.is_leased and _limited(each) == key]
+        limits += [each.policy.limit for each in leased]
+        if any(each is not None and len(leased) >= (each.concurrency_max or len(leased) + 1) for each in limits):
+            return False
+        if self.full_until.get(key, 0) > self.now:
+            return False
+        rate_max = None if spec.policy.limit is None else spec.policy.limit.rate_max
+        return rate_max is None or sum(at > self.now - WINDOW for at in self.claims.get(key, ())) < rate_max
+
+    def _count(self, job: Job) -> None:
+        limit, key = job.spec.policy.limit, _limited(job)
+        if limit is None or limit.rate_max is None:
+            return
+        assert limit.per_us == WINDOW
+        moments = [at for at in self.claims[key] if at > self.now - WINDOW]
+        self.claims[key] = moments = [*moments, max([self.now, *moments])]
+        is_full = len(moments) >= limit.rate_max and moments[-limit.rate_max] + WINDOW > self.now
+        self.full_until[key] = moments[-limit.rate_max] + WINDOW if is_full else 0
 
     # -- writing ----------------------------------------------------------------------------------------------------
 
@@ -319,6 +362,10 @@ class Model:
 
 def _key(job: Job) -> Key:
     return job.spec.tenant, job.spec.id
+
+
+def _limited(job: Job) -> Key:
+    return job.spec.tenant, job.spec.limit_key or ""
 
 
 def _group(request: Request) -> str:

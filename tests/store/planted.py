@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from detent.kernel import Event
 from detent.store import Keeping, Replies, Request, planning, rows
+from detent.store.limits import KeyUse
 from detent.store.sqlite import SqliteStore, finding, statements, writing
 from detent.store.sqlite.session import Session
 
@@ -69,6 +70,11 @@ def count_what_lives(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(finding, "counting", lambda tables, filters, by: counting(tables, (*filters, "find_live"), by))
 
 
+def lease_beyond_the_limit(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Session, "use", lambda session, tenant, limit_key: KeyUse())
+    patch.setattr(Session, "used_up", lambda session, tenant: set())
+
+
 PLANTED: Final[tuple[Patch, ...]] = (
     forget_checkpoints,
     forget_late_results,
@@ -80,4 +86,5 @@ PLANTED: Final[tuple[Patch, ...]] = (
     ignore_the_dice,
     purge_what_lives,
     count_what_lives,
+    lease_beyond_the_limit,
 )

@@ -110,6 +110,10 @@ def count_what_lives(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(finding, "_records", records)
 
 
+def lease_beyond_the_limit(patch: pytest.MonkeyPatch) -> None:
+    change_statement(patch, "key_uses", "count(*) as leased", "0 as leased")
+
+
 PLANTED: Final[tuple[Patch, ...]] = (
     forget_receipts,
     forget_notes,
@@ -124,4 +128,5 @@ PLANTED: Final[tuple[Patch, ...]] = (
     look_too_soon_at_renewed_leases,
     prune_a_moment_early,
     count_what_lives,
+    lease_beyond_the_limit,
 )

@@ -11,7 +11,7 @@ from detent.store import Store
 from detent.store.clock import Clock, Random
 from detent.testing import MemoryStore, StoreContract
 from detent.testing.contract import tailing
-from tests.store import broken, broken_answers, broken_fleet, broken_judging
+from tests.store import broken, broken_answers, broken_fleet, broken_judging, broken_limits
 from tests.store.contract_ids import scenarios_of
 
 NOTICED: Final[dict[type[MemoryStore], str]] = {
@@ -56,6 +56,18 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken_answers.PurgesOldJobsOnly: "test_ended_jobs_are_removed_by_name_whatever_their_age",
     broken_answers.HidesWhatItPurges: "test_purged_job_leaves_nothing_behind",
     broken_answers.KeepsRequestsOfPurgedJobs: "test_id_of_a_purged_job_is_free_again_with_its_request_ids",
+    broken_limits.CountsNoLeases: "test_no_more_jobs_of_a_key_are_leased_than_its_limit",
+    broken_limits.CountsWhatIsStartedOnly: "test_no_more_jobs_of_a_key_are_leased_than_its_limit",
+    broken_limits.SharesLimitsAmongTenants: "test_each_key_has_a_limit_of_its_own_and_each_tenant",
+    broken_limits.CountsQueuesApart: "test_kinds_that_name_the_same_key_share_it_across_queues",
+    broken_limits.AllowsWhatTheNewestAllows: "test_job_runs_beside_no_more_of_its_key_than_it_allows_itself",
+    broken_limits.ForgetsTheRate: "test_claim_counts_for_the_rate_though_its_job_has_ended",
+    broken_limits.GivesUpAtTheFirstUsedUpKey: "test_jobs_of_a_used_up_key_are_passed_over_and_keep_their_order",
+    broken_limits.LooksAThousandFar: "test_what_waits_behind_many_jobs_of_a_used_up_key_is_claimed",
+    broken_limits.KeepsRatesForEver: "test_rate_is_forgotten_only_when_it_says_nothing_any_more",
+    broken_limits.PrunesEveryRate: "test_rate_is_forgotten_only_when_it_says_nothing_any_more",
+    broken_limits.NamesWhoeverWaits: "test_store_says_who_holds_a_key",
+    broken_limits.NamesTheHoldersOfAllTenants: "test_store_says_who_holds_a_key",
     broken_fleet.ClaimsFromPausedQueues: "test_paused_queue_is_passed_over_until_it_is_resumed",
     broken_fleet.LooksAtTheFirstQueueOnly: "test_paused_queue_is_passed_over_until_it_is_resumed",
     broken_fleet.PausesKindsOnly: "test_no_way_of_asking_gets_a_job_from_a_paused_queue",
@@ -116,10 +128,11 @@ def contract_of(kind: type[MemoryStore]) -> StoreContract:
 
 
 def test_every_broken_store_is_tried() -> None:
-    named = {**vars(broken), **vars(broken_answers), **vars(broken_fleet), **vars(broken_judging)}
+    modules = (broken, broken_answers, broken_fleet, broken_judging, broken_limits)
+    named = {name: each for module in modules for name, each in vars(module).items()}
     kinds = {each for each in named.values() if isinstance(each, type) and issubclass(each, MemoryStore)}
 
-    assert set(NOTICED) == kinds - {MemoryStore, broken.OnShelf}
+    assert set(NOTICED) == kinds - {MemoryStore, broken.OnShelf, broken_limits.OtherFacts}
     assert set(NOTICED.values()) <= set(scenarios_of(StoreContract))
 
 

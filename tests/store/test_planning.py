@@ -12,6 +12,7 @@ from detent.kernel.command import Cancel, Claim, Complete, Enqueue, Fail, Regist
 from detent.lifecycle import Compensation, Lifecycle, Policy, Retry
 from detent.lifecycles import BUILT_IN
 from detent.store import ClaimRequest, Kept, Plan, Reply, Request, Scope, plan, plan_claim, plan_due
+from detent.store.limits import KeyUse
 
 NOW: Final = 1_738_425_600_000_000
 STANDARD: Final = BUILT_IN["standard"]
@@ -47,6 +48,9 @@ class Shelf:
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         asked = tenant, job_id, kind
         return [note for note in self.notes if (note.tenant, note.job_id, note.kind) == asked]
+
+    def use(self, tenant: str, limit_key: str) -> KeyUse | None:
+        return KeyUse(sum(job.is_leased and job.spec.limit_key == limit_key for job in self.jobs.values()))
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return BUILT_IN[name]

@@ -27,8 +27,11 @@ class Call(Generic[Result]):
             **_inherited(current(), tenant),
             **{name: value for name, value in options.items() if value is not None},
         }
+        given = registration.payload.with_defaults(arguments)
         if "dedupe_key" not in self.item:
-            self.item["dedupe_key"] = registration.key_of(registration.payload.with_defaults(arguments))
+            self.item["dedupe_key"] = registration.dedupe_key_of(given)
+        if "limit_key" not in self.item:
+            self.item["limit_key"] = registration.limit_key_of(given)
         self.item["priority"] = priority_number(self.item["priority"])
 
     def __repr__(self) -> str:

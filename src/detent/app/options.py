@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from detent.app.cron import Cron
 from detent.errors import InvalidArgument, JobError, shown
-from detent.lifecycle import Lifecycle, Retry
+from detent.lifecycle import Lifecycle, Limit, Retry
 from detent.runtime.handler import Isolation
 from detent.store.protocol import Transaction
 from detent.wire.dispatch import PRIORITIES, PriorityName
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # An exception, as its class or by name, and what it means: a class of `JobError`, or a retry of its own.
 Errors = Mapping[type[BaseException] | str, type[JobError] | Retry]
-Dedupe = str | Callable[..., str | None]
+# A format string, or a function of the same arguments.
+KeyMaker = str | Callable[..., str | None]
 
 
 class Settings(TypedDict, total=False):
@@ -47,18 +48,21 @@ class Settings(TypedDict, total=False):
     rerun_failed: bool
     reclaim: bool
     accept_amendments: bool
+    limit: Limit
 
 
 class JobOptions(Settings, total=False):
     """Of one job type. `kind` is its name on the record, else the function's.
 
     `compensate` is the job that undoes its work, as a function or a kind. `dedupe` makes the dedupe key: a format
-    string ("{path}") or a function of the same arguments. `cron` is when a job is made by itself.
+    string ("{path}") or a function of the same arguments. `limit_key` makes the key of the `limit` likewise: jobs that
+    share it share the limit; without one all jobs of the kind do. `cron` is when a job is made by itself.
     """
 
     kind: str
     compensate: "str | JobFunction[Any, Any, Any, Any]"
-    dedupe: Dedupe
+    dedupe: KeyMaker
+    limit_key: KeyMaker
     cron: str | Cron
 
 
@@ -70,6 +74,7 @@ class EnqueueOptions(TypedDict, total=False):
 
     tx: Transaction
     dedupe_key: str
+    limit_key: str
     priority: int | PriorityName
     delay_s: float
     run_at: datetime

@@ -13,11 +13,11 @@ from detent.lifecycle.registry import Registry
 from detent.lifecycle.soundness import check_policy
 from detent.lifecycle.words import ERROR_CLASSES
 
-# Options that a policy has under the same name. One that `Policy` gains, such as a limit, is added here and in
-# `Settings`, and reaches the record.
+# Options that a policy has under the same name. One that `Policy` gains is added here and in `Settings`, and reaches
+# the record.
 OF_POLICY: Final = (
     "retry", "lease_s", "heartbeat_s", "allow_unusual_lease", "timeout_s", "timeouts", "grace_s", "aging_s",
-    "rerun_failed", "reclaim", "accept_amendments",
+    "rerun_failed", "reclaim", "accept_amendments", "limit",
 )  # fmt: skip
 
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from detent.app.compensating import compensation_of
 from detent.app.cron import Cron
-from detent.app.dedupe import KeyOf, key_of
 from detent.app.hints import bad, signature_of
+from detent.app.keys import KeyOf, key_of
 from detent.app.options import JOB_OPTIONS, SETTINGS, check_options, priority_number
 from detent.app.payload import Payload, Result
 from detent.app.policies import lifecycle_of, policy_of
@@ -35,7 +35,8 @@ class Registration(Struct, frozen=True, kw_only=True):
     address: str | None
     payload: Payload
     result: Result
-    key_of: KeyOf
+    dedupe_key_of: KeyOf
+    limit_key_of: KeyOf
     lifecycle: Lifecycle
     policy: Policy | None
     queue: str
@@ -79,7 +80,8 @@ def declared(
         address=_address(function),
         payload=payload,
         result=Result(kind, signature.returns),
-        key_of=key_of(kind, options.get("dedupe"), payload.signature.parameters),
+        dedupe_key_of=key_of(kind, "dedupe", options.get("dedupe"), payload.signature.parameters),
+        limit_key_of=key_of(kind, "limit_key", options.get("limit_key"), payload.signature.parameters),
         lifecycle=lifecycle,
         policy=policy_of(kind, lifecycle, options, compensation),
         queue=options.get("queue", QUEUE),

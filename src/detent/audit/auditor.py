@@ -8,9 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from detent.audit import creations, ordering, repeats
-from detent.audit.calls import Call, Ledger
+from detent.audit.calls import Call, Key, Ledger
 from detent.audit.invariants import Violation
 from detent.audit.job import JobCheck
+from detent.audit.limits import Leases
 from detent.audit.requests import DAY_US
 from detent.errors import InvalidArgument, NotFound
 from detent.kernel.event import Event, Note
@@ -50,7 +51,8 @@ class Auditor:
     """Fed one job after the other, and calls in any order between.
 
     `slack_us` and `now` turn on the checks of lateness. `traced` keeps what the calls are held against, a record per
-    job; without it memory is bounded whatever the store's size, and `call` is refused.
+    job; without it memory is bounded whatever the store's size, and `call` is refused. Of jobs with a limit key some
+    numbers are kept for each attempt.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Auditor:
         self._requests_kept_us = requests_kept_us
         self._violations_max = violations_max
         self._ledger = Ledger() if traced else None
+        self._leases = Leases()
         self._known: dict[tuple[str, int], Lifecycle | None] = {}
         self._kept: list[Violation] = []
         self._counts: Counter[str] = Counter()
@@ -88,6 +91,15 @@ class Auditor:
             return
         self._check(lifecycle, job, events, notes)
 
+    def unfinished(self) -> list[Key]:
+        """Jobs with a limit key that were leased when they were looked at. While others go on writing, each is to be
+        looked at `again` before the end: it may have let go before another was claimed.
+        """
+        return self._leases.unfinished()
+
+    def again(self, job: Job, events: Iterable[Event]) -> None:
+        self._leases.again(job, events)
+
     def call(self, call: Call) -> None:
         if self._ledger is None:
             raise InvalidArgument("this auditor keeps nothing to hold calls against; make it with traced=True")
@@ -99,6 +111,8 @@ class Auditor:
             self._ledger.drained_at = drained_at
             for check in CALL_CHECKS.values():
                 self.found(check(self._ledger))
+        for tenant, violation in self._leases.finish():
+            self.found([violation], tenant)
         for what, counted, seen in (("jobs", jobs, self._jobs), ("events", events, self._events)):
             if counted not in (None, seen):
                 self.found([Violation("I3", "", None, f"the store counts {counted} {what}; {seen} were there")])
@@ -109,6 +123,8 @@ class Auditor:
         fact = None if self._ledger is None else self._ledger.open(job)
         for event in events:
             self.found(check.event(event), job.spec.tenant)
+            if job.spec.limit_key is not None:
+                self._leases.event(job, event)
             if fact is not None:
                 fact.event(event)
         self._events += check.events

@@ -25,6 +25,8 @@ INVARIANTS: Final[dict[str, str]] = {
     "I16": "once asked to stop, a job is never queued again, and it ends within its grace",
     "I17": "time in a state is limited, and somebody looks when it is over",
     "I18": "no job is claimed before its time",
+    # limits.py, over all jobs of a key together
+    "I19": "of the jobs of a limit key no more are leased at once, or claimed in a while, than they allow",
     # row.py; job.py and auditor.py for what belongs to no record
     "I3": "the record shows what the log adds up to, and neither is there without the other",
     # requests.py; repeats.py with recorded calls

@@ -68,6 +68,8 @@ class Explaining(Reads, Workers):
             facts.kind_claim, _ = await self._last_claim(job.queue, job.kind)
             facts.waiting = (await self.count(queue=job.queue, phase="ready"))[()]
             facts.queue = next(iter(await self.store.queues(self.tenant, job.queue)), None)
+            if job.limit_key is not None:
+                facts.limit_key = await self.store.key_use(self.tenant, job.limit_key)
             facts.workers = await self.workers()
             facts.gone = None if any(serves(each, job) for each in facts.workers) else await self._gone(job)
         if job.phase == "parked" and "schedule" in lifecycle.table.allowed[job.state]:

@@ -14,6 +14,7 @@ from detent.client.workers import Worker
 from detent.kernel import Error
 from detent.lifecycle import Lifecycle
 from detent.store.fleet import QueueFacts
+from detent.store.limits import KeyReport
 
 ERROR_CHARS_MAX: Final = 300  # of an error within a sentence; the record has all of it
 
@@ -42,6 +43,7 @@ class Facts(Struct):
     looked_back_to: datetime | None = None
     waiting: int = 0
     queue: QueueFacts | None = None
+    limit_key: KeyReport | None = None  # how far the job's own is used
     workers: list[Worker] = field(default_factory=list)
     gone: Worker | None = None
     reruns: list[str] = field(default_factory=list)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
+from detent.client.limits import limited
 from detent.client.reasons import Facts, Reason, because, brief
 from detent.client.serving import by_reports, paused
 from detent.client.spoken import between, moment
@@ -23,7 +24,8 @@ def turns_of(job: Job, facts: Facts) -> Iterator[Reason]:
         yield _not_due(job)
         yield from paused(job, facts)
     else:
-        yield from paused(job, facts) or [_claimable(job, job.claim_at, facts)]
+        due = job.claim_at
+        yield from [*paused(job, facts), *limited(job, due, facts)] or [_claimable(job, due, facts)]
         yield from _taken_by_few(job)
         yield from _let_go(job, facts)
 

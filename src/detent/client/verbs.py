@@ -36,6 +36,7 @@ class Verbs(Scoped):
         job_id: str | None = None,
         request_id: str | None = None,
         dedupe_key: str | None = None,
+        limit_key: str | None = None,
         priority: int = 0,
         run_at: datetime | None = None,
         delay_s: float = 0.0,

@@ -77,6 +77,7 @@ class Job(View, frozen=True, eq=False, gc=False):
     queue = Field[str]("spec.queue")
     priority = Field[int]("spec.priority")
     run_at = OptionalMoment("spec.run_at")
+    limit_key = Field[str | None]("spec.limit_key")
     dedupe_key = Field[str | None]("spec.dedupe_key")
     correlation_id = Field[str]("spec.correlation_id")
     trace_id = Field[str | None]("spec.trace_id")

@@ -46,6 +46,7 @@ class Enqueue(Command, frozen=True):
     """Create a job. `submit` also submits it where the lifecycle has that verb, in the same change.
 
     `delay_s`: not before so long from now, as the store's clock has it. With `run_at` too, the later one counts.
+    `limit_key`: with whom it shares its limit; if it has one and names no key, with all jobs of its kind.
     """
 
     job_id: str
@@ -65,6 +66,7 @@ class Enqueue(Command, frozen=True):
     context_ptr: str | None = None
     adapter_id: str | None = None
     env: dict[str, str] = {}
+    limit_key: str | None = None
     submit: bool = False
     delay_s: float = 0.0
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from detent.kernel.change import Change
 from detent.kernel.command import Command
-from detent.kernel.creating import create
+from detent.kernel.creating import create, limit_key_of
 from detent.kernel.digest import derived_id
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
@@ -34,16 +34,18 @@ def compensation(lifecycle: Lifecycle, change: Change, job: Job) -> Change:
     """
     spec, last, declared = job.spec, change.events[-1], job.spec.policy.compensate
     assert declared is not None, "asked for what is owed only"
+    policy = replace(declared.policy or lifecycle.defaults, compensate=None, is_compensation=True)
     own = replace(
         spec,
         id=derived_id(spec.tenant, spec.id, job.rev, "compensation"),
         kind=declared.kind,
         lifecycle=lifecycle.name,
         lifecycle_version=lifecycle.version,
-        policy=replace(declared.policy or lifecycle.defaults, compensate=None, is_compensation=True),
+        policy=policy,
         queue=declared.queue or spec.queue,
         run_at=_not_before(change, last.at),
         dedupe_key=None,
+        limit_key=limit_key_of(declared.kind, policy),
         parent_job_id=spec.id,
     )
     asked = Command(

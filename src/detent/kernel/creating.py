@@ -7,7 +7,7 @@ from detent.kernel.command import Command, Enqueue
 from detent.kernel.digest import digest
 from detent.kernel.draft import Draft
 from detent.kernel.job import Job, Spec
-from detent.lifecycle import Lifecycle
+from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.table import Route
 
 
@@ -54,12 +54,19 @@ def spec_of(lifecycle: Lifecycle, command: Enqueue, now: int) -> Spec:
     run_at = command.run_at
     if command.delay_s:
         run_at = max(run_at or 0, now + micros(command.delay_s))
+    policy = command.policy or lifecycle.defaults
     return Spec(  # by position, in the order of the fields: half the time of keywords, on every enqueue
-        command.job_id, command.kind, lifecycle.name, lifecycle.version, command.policy or lifecycle.defaults,
+        command.job_id, command.kind, lifecycle.name, lifecycle.version, policy,
         command.tenant, command.queue, command.priority, command.payload, run_at, command.dedupe_key,
         command.correlation_id or command.job_id, command.trace_id, command.parent_job_id, command.workflow_id,
         command.step_index, command.topic, command.context_ptr, command.adapter_id, command.env,
+        command.limit_key or limit_key_of(command.kind, policy),
     )  # fmt: skip
+
+
+def limit_key_of(kind: str, policy: Policy) -> str | None:
+    """Of a job that names none: with a limit, its kind."""
+    return None if policy.limit is None else kind
 
 
 def enqueue_role(route: Route, command: Command, roles: frozenset[str]) -> str:

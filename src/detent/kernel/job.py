@@ -43,6 +43,7 @@ class Spec(Struct, frozen=True, gc=False, omit_defaults=True):
     context_ptr: str | None = None
     adapter_id: str | None = None
     env: dict[str, str] = {}
+    limit_key: str | None = None  # jobs that share it share their limits
 
 
 class Job(Struct, frozen=True, gc=False, omit_defaults=True):

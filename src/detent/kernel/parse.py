@@ -41,7 +41,7 @@ ENV_ENTRIES_MAX: Final = 64
 NAMES: Final[tuple[str, ...]] = (
     "job_id", "new_job_id", "kind", "tenant", "queue", "actor", "worker", "request_id", "trace_id", "dedupe_key",
     "correlation_id", "parent_job_id", "workflow_id", "topic", "adapter_id", "rule", "value_digest",
-    "name", "digest",
+    "name", "digest", "limit_key",
 )  # fmt: skip
 TEXTS: Final = {
     "reason": REASON_CHARS_MAX,

@@ -19,6 +19,7 @@ from detent.lifecycle.bounds import (
     check_whole,
     check_word,
 )
+from detent.lifecycle.limit import Limit
 from detent.lifecycle.words import KNOWN_TYPES
 
 VERSION_MAX: Final = 2**31 - 1
@@ -122,7 +123,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     `timeout_s` limits the time in an active state, `timeouts` the time in any named state; both override the lifecycle.
     `rerun_failed` matters where a lifecycle has no way back: a failed job is then run again as a new, linked one.
     `compensate` says how its work is undone. `is_compensation` marks a job that undoes its parent's; it is set on those
-    that come of a `compensate`.
+    that come of a `compensate`. `limit` is shared by all jobs of a limit key, or of the kind.
     """
 
     lease_s: float = 60.0
@@ -139,6 +140,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     error_classes: dict[str, str] = {}
     compensate: Compensation | None = None
     is_compensation: bool = False
+    limit: Limit | None = None
 
     def __post_init__(self) -> None:
         for name, kind in _KINDS:
@@ -159,6 +161,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
             check_more_than_zero(f"timeouts[{state!r}]", timeout_s)
         check_at_least("grace_s", self.grace_s, 0)
         check_at_least("aging_s", self.aging_s, 0)
+        if self.limit is not None:
+            check_kind("limit", self.limit, Limit)
         if self.compensate is not None:
             check_kind("compensate", self.compensate, Compensation)
             if self.is_compensation:

@@ -4,6 +4,7 @@ from typing import Final, Protocol
 
 from detent.kernel import Change, Job, Note
 from detent.lifecycle import Lifecycle
+from detent.store.limits import KeyUse, KeyUses
 from detent.store.query import NUMBER_MAX
 from detent.store.request import Kept, Key, Scope
 
@@ -28,6 +29,9 @@ class Facts(Protocol):
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         """The notes of one kind on a job that was asked for, in their order."""
 
+    def use(self, tenant: str, limit_key: str) -> KeyUse | None:
+        """How far a limit key is used. Until the transaction ends nobody else takes of it; None: somebody else does."""
+
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         """`NotFound` if the store does not keep it."""
 
@@ -42,6 +46,7 @@ class WorkingCopy:
 
     def __init__(self, facts: Facts) -> None:
         self.lifecycle = facts.lifecycle
+        self.limits = KeyUses(facts)
         self._facts = facts
         self._jobs: dict[Key, Job] = {}
         self._live: dict[tuple[str, str, str], Job | None] = {}
@@ -86,6 +91,8 @@ class WorkingCopy:
         if waited != (job.claim_at is not None):
             key = spec.tenant, spec.queue
             self._waiting[key] = self._waiting.get(key, 0) + (-1 if waited else 1)
+        if spec.limit_key is not None and change.before.is_leased and not job.is_leased:
+            self.limits.left(job)
         for spawned in change.spawned:
             self.apply(spawned)
         if change.notes:

@@ -19,6 +19,7 @@ from detent.kernel.repeating import still_held
 from detent.lifecycle import Lifecycle
 from detent.store import compensating
 from detent.store.facts import Facts, WorkingCopy
+from detent.store.limits import KeyRate
 from detent.store.request import ClaimRequest, Kept, Replies, Reply, Request, Scope, scope_of
 from detent.store.spawning import with_free_id
 
@@ -34,6 +35,7 @@ class Plan(Struct):
     changes: list[tuple[Change, Job]] = field(default_factory=list)  # each with the job as it leaves it
     notes: list[Note] = field(default_factory=list)  # those of the changes, and of results that came too late
     kept: list[Kept] = field(default_factory=list)
+    rates: list[KeyRate] = field(default_factory=list)  # of limit keys, after the claims
 
 
 def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random, decide: Decide = kernel.decide) -> Plan:
@@ -47,20 +49,34 @@ def plan(requests: Sequence[Request], facts: Facts, now: int, random: Random, de
             planned.replies.append(_settle(request, copy, planned, now, random(), decide))
         except (InvalidArgument, NotFound) as wrong:  # settings that do not fit its lifecycle; others need not suffer
             planned.replies.append(wrong)
+    planned.rates = copy.limits.rates()
     return planned
 
 
 def plan_claim(
-    request: ClaimRequest, due: Iterable[Job], facts: Facts, now: int, decide: Decide = kernel.decide
+    request: ClaimRequest,
+    due: Iterable[Job],
+    facts: Facts,
+    now: int,
+    decide: Decide = kernel.decide,
+    passed: set[str] | None = None,
 ) -> Plan:
-    """Claim the first of the jobs that are due, up to the limit; a repeat gets what it still holds, and no more."""
+    """Claim the first of the jobs that are due, up to the limit; a repeat gets what it still holds, and no more.
+
+    Limit keys that take no more are added to `passed`: whoever looks for further jobs need not bring theirs.
+    """
     planned, copy, command, decide = Plan(), WorkingCopy(facts), request.command, Precedent(decide)
+    passed = set() if passed is None else passed
     scope = None if command.request_id is None else scope_of(request.tenant, "", "claim", command.request_id)
     kept = None if scope is None else copy.kept(scope)
     if kept is not None:
         planned.replies += _claim_again(request, kept, copy)
         return planned
     for job in due:
+        key = job.spec.limit_key
+        if key is not None and (key in passed or not copy.limits.admits(job, now)):
+            passed.add(key)
+            continue
         lifecycle = copy.lifecycle(job.spec.lifecycle, job.spec.lifecycle_version)
         named = _named(job, job.id, command) if lifecycle.requires_rev else command
         change = decide(lifecycle, job, named, now, 0.5, None)
@@ -68,10 +84,13 @@ def plan_claim(
             claimed = change.job
             planned.changes.append((change, claimed))
             planned.replies.append(Reply(claimed))
+            if key is not None:
+                copy.limits.took(job, now)
         if len(planned.changes) == request.limit:
             break  # before the next is looked for
     if scope is not None and planned.changes:
         planned.kept.append(_kept_claim(request, scope, planned))
+    planned.rates = copy.limits.rates()
     return planned
 
 
@@ -117,6 +136,10 @@ def _settle(
         if isinstance(room, Refused):
             return room
         answer = room
+    if job is not None and job.spec.limit_key is not None and command.verb == "claim" and answer.events:
+        if not copy.limits.admits(job, now):
+            return _refused("limit_reached", command, job, lifecycle)
+        copy.limits.took(job, now)
     return _write(answer, scope, copy, planned)
 
 

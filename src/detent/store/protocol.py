@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from detent.kernel import Job
 from detent.lifecycle import Lifecycle
 from detent.store.fleet import Fleet
+from detent.store.limits import KeyReport
 from detent.store.query import Counts, Entry, EventQuery, JobQuery, Migration, Page, Pruned, Retention, Story
 from detent.store.request import ClaimRequest, Replies, Request
 
@@ -94,6 +95,9 @@ class Store(Fleet, Protocol):
 
         Whoever else paces the rule comes before or after, so that a rate holds however many ask (`spaced`).
         """
+
+    async def key_use(self, tenant: str, limit_key: str) -> KeyReport:
+        """How far a limit key is used, and who holds it, up to `HOLDERS_MAX`, the longest first."""
 
     async def prune(self, tenant: str, retention: Retention, limit: int) -> Pruned:
         """Remove at most so many jobs that ended long enough ago, and what has expired."""

@@ -9,6 +9,7 @@ from msgspec.structs import astuple
 from detent.kernel import Error, Event, Job, Note
 from detent.kernel.job import FOLDED, Progress, Spec
 from detent.lifecycle import Lifecycle, Policy
+from detent.store.limits import KeyRate, KeyUse, Rate
 
 Row = tuple[Any, ...]
 
@@ -17,13 +18,14 @@ _decode_dict: Final = msgspec.json.Decoder(dict[str, Any]).decode
 _decode_env: Final = msgspec.json.Decoder(dict[str, str]).decode
 _decode_claimed: Final = msgspec.json.Decoder(dict[str, int]).decode
 _decode_error: Final = msgspec.json.Decoder(Error).decode
+_decode_rate: Final = msgspec.json.Decoder(Rate).decode
 _decode_progress: Final = msgspec.json.Decoder(Progress).decode
 # Notes keep bytes as they were; JSON could not.
 _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(dict[str, Any]).decode
 
 _SPEC: Final = 1  # after the number of the job
-_RECORD: Final = _SPEC + 19
+_RECORD: Final = _SPEC + 20
 _SAID: Final = _RECORD + len(FOLDED)
 WIDTH: Final = _SAID + 5  # of a row that makes a record
 
@@ -48,11 +50,11 @@ ENCODERS: Final[dict[str, Callable[[Any], Any]]] = {
 
 def job_of(row: Row, lifecycle: Lifecycle, policy: Policy) -> Job:
     (id_, kind, _, _, tenant, queue, priority, payload, run_at, dedupe_key, correlation_id, trace_id, parent, workflow,
-     step, topic, context_ptr, adapter_id, env) = row[_SPEC:_RECORD]  # fmt: skip
+     step, topic, context_ptr, adapter_id, env, limit_key) = row[_SPEC:_RECORD]  # fmt: skip
     spec = Spec(
         id_, kind, lifecycle.name, lifecycle.version, policy, tenant, queue, priority, payload, run_at, dedupe_key,
         correlation_id or id_, trace_id, parent, workflow, step, topic, context_ptr, adapter_id,
-        {} if env is None else _decode_env(env),
+        {} if env is None else _decode_env(env), limit_key,
     )  # fmt: skip
     return Job(spec, *row[_RECORD:_SAID], *_said_of(row[_SAID:]))
 
@@ -76,13 +78,28 @@ def job_row(spec: Spec, lifecycle: int, policy: int) -> Row:
         spec.id, spec.kind, lifecycle, policy, spec.tenant, spec.queue, spec.priority, spec.payload, spec.run_at,
         spec.dedupe_key, None if own else spec.correlation_id, spec.trace_id, spec.parent_job_id, spec.workflow_id,
         spec.step_index, spec.topic, spec.context_ptr, spec.adapter_id, text(spec.env) if spec.env else None,
+        spec.limit_key,
     )  # fmt: skip
 
 
 def record_row(first: Event, spec: Spec, number: int, lifecycle: int) -> Row:
     """As the first event of a job leaves its record."""
-    lane = (spec.tenant, spec.queue, spec.kind, spec.adapter_id or "")
+    lane = (spec.tenant, spec.queue, spec.kind, spec.adapter_id or "", spec.limit_key, concurrency_max_of(spec))
     return (number, *lane, lifecycle, first.to_state, first.at, *first.changes.values())
+
+
+def concurrency_max_of(spec: Spec) -> int | None:
+    limit = spec.policy.limit
+    return None if limit is None else limit.concurrency_max
+
+
+def rate_row(kept: KeyRate) -> Row:
+    rate = kept.rate
+    return kept.tenant, kept.limit_key, text(rate), rate.full_until, rate.expires_at
+
+
+def use_of(leased: int, strictest: int | None, rate: str | None) -> KeyUse:
+    return KeyUse(leased, strictest, Rate() if rate is None else _decode_rate(rate))
 
 
 def event_row(event: Event, number: int, payload: str | None) -> Row:

@@ -58,6 +58,7 @@ class JobShape(Struct, frozen=True, kw_only=True):
     verdict: str | None
     rule: str | None
     dedupe_key: str | None
+    limit_key: str | None
     correlation_id: str
     trace_id: str | None
     parent_job_id: str | None

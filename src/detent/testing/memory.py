@@ -34,6 +34,7 @@ from detent.store import (
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.judging import spaced
 from detent.store.keeping import Keeping
+from detent.store.limits import HOLDERS_MAX, KeyReport
 from detent.store.protocol import Transaction
 from detent.store.query import Counts, number_of
 from detent.store.request import Key
@@ -144,6 +145,13 @@ class MemoryStore(FleetInMemory):
 
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         self.shelf.depths_max[tenant, queue] = depth_max
+
+    async def key_use(self, tenant: str, limit_key: str) -> KeyReport:
+        with self._lock:
+            own = [job for job in self.shelf.jobs.values() if job.spec.tenant == tenant and job.is_leased]
+            held = [job for job in own if job.spec.limit_key == limit_key]
+            first = sorted(held, key=lambda job: (job.claimed_at, self.shelf.numbers[tenant, job.id]))[:HOLDERS_MAX]
+            return KeyReport(self.shelf.use(tenant, limit_key), [(job.id, job.owner or "") for job in first])
 
     async def advance_schedule(
         self, tenant: str, name: str, *, expected: int, next_at: int, requests: Sequence[Request] = ()

@@ -8,6 +8,7 @@ from detent.kernel import Change, Job, Note, Receipt
 from detent.kernel.alike import Decide
 from detent.kernel.command import Claim, Command
 from detent.lifecycle import Lifecycle
+from detent.store.limits import KeyUse
 from detent.store.planning import Plan, plan, plan_claim
 from detent.store.request import ClaimRequest, Kept, Reply, Request, Scope, scope_of
 from detent.testing.machinery import Machinery
@@ -94,6 +95,9 @@ class Register:
 
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         return []
+
+    def use(self, tenant: str, limit_key: str) -> KeyUse | None:
+        return KeyUse()
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:
         return self._lifecycle

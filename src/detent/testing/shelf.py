@@ -10,6 +10,7 @@ from detent.kernel.clock import micros
 from detent.lifecycle import Lifecycle
 from detent.store.fleet import Schedule, WorkerReport
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
+from detent.store.limits import KeyUse, LimitKey, Rate
 from detent.store.planning import Plan
 from detent.store.query import Story
 from detent.store.request import Kept, Key, Scope
@@ -34,6 +35,7 @@ class Shelf:
         self.workers: dict[tuple[str, str], WorkerReport] = {}
         self.schedules: dict[tuple[str, str], Schedule] = {}
         self.paces: dict[tuple[str, str], int] = {}  # by tenant and rule: from when on its next job may be due
+        self.rates: dict[LimitKey, Rate] = {}
         self.end = 0  # the last place that was given out
         self.last_number = 0
 
@@ -59,6 +61,12 @@ class Shelf:
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         return [note for note, _ in self.notes[tenant, job_id] if note.kind == kind]
 
+    def use(self, tenant: str, limit_key: str) -> KeyUse:
+        own = [job for job in self.jobs.values() if (job.spec.tenant, job.spec.limit_key) == (tenant, limit_key)]
+        limits = [job.spec.policy.limit for job in own if job.is_leased]
+        allowed = [each.concurrency_max for each in limits if each is not None and each.concurrency_max is not None]
+        return KeyUse(len(limits), min(allowed, default=None), self.rates.get((tenant, limit_key), Rate()))
+
     def has_tick(self, tenant: str, name: str, expected: int, next_at: int) -> bool:
         """Compare and set: whether the tick is the caller's. The ticks of a paused schedule are nobody's."""
         schedule = self.schedules.get((tenant, name))
@@ -82,6 +90,8 @@ class Shelf:
             self._note(note)
         for kept in plan.kept:
             self.receipts[kept.scope] = kept, self._until(self.keeping.receipts_s)
+        for each in plan.rates:
+            self.rates[each.tenant, each.limit_key] = each.rate
 
     def story(self, key: Key) -> Story:
         events = [self.event(place) for place in self.places[key]]
@@ -111,6 +121,8 @@ class Shelf:
             del self.details[place]
         for scope in receipts:
             del self.receipts[scope]
+        for limited in [key for key, rate in self.rates.items() if rate.expires_at <= self.now]:
+            del self.rates[limited]
         for key, notes in self.notes.items():
             self.notes[key] = [kept for kept in notes if kept[1] is None or self.now < kept[1]]
         return len(details), len(receipts)

@@ -9,6 +9,7 @@ from tests.postgres.server import Server
 from tests.store.processes.claiming import run_claimers
 from tests.store.processes.contending import run_contenders
 from tests.store.processes.killing import run_kills
+from tests.store.processes.limiting import run_limited
 from tests.store.processes.loading import run_load
 from tests.store.processes.outages import run_outages
 from tests.store.processes.outcome import Outcome
@@ -38,6 +39,7 @@ def on_either(sizes: Sizes) -> dict[str, Campaign]:
         "load": lambda url: run_load(url, seed=seed),
         "kills": lambda url: run_kills(url, seed=seed, kills=sizes.kills),
         "storm": lambda url: run_storm(url, seed=seed, jobs=jobs, kills=storm_kills, workers=16, wait_s=LONG_S),
+        "limits": lambda url: run_limited(url, processes=8, workers=8, jobs=4_000, wait_s=LONG_S),
         "pauses": lambda url: run_pauses(url, owners=20, rounds=10),
     }
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import apsw
 import pytest
 
+from detent.store.sqlite.claiming import LANES, PASSING
 from detent.store.sqlite.statements import SQL, counting, with_filters
 from tests.store.sqlite.files import opened, run_to_success
 
@@ -24,8 +25,17 @@ def counted(tables: str, *filters: str) -> str:
 
 # The statement, and the indexes that its plan must name.
 PLANS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
-    "lane of a claim": (SQL["lane"], ("detent_records_claimable",)),
-    "lane of the patient": (SQL["patient_lane"], ("detent_records_patient",)),
+    "lane of a claim": (LANES[0], ("detent_records_claimable",)),
+    "lane of the patient": (LANES[1], ("detent_records_patient",)),
+    "lane past used-up keys": (PASSING[0], ("SEARCH detent_records USING COVERING INDEX detent_records_claimable",)),
+    "lane of the patient past used-up keys": (
+        PASSING[1],
+        ("SEARCH detent_records USING COVERING INDEX detent_records_patient",),
+    ),
+    "keys that are used up": (SQL["used_up"], ("detent_records_limited", "detent_rates_full")),
+    "use of a key": (SQL["key_use"], ("detent_records_limited",)),
+    "holders of a key": (SQL["key_holders"], ("detent_records_limited",)),
+    "rate of a key": (SQL["key_rate"], ("SEARCH detent_rates USING PRIMARY KEY",)),
     "kinds of a queue": (SQL["kinds"], ("detent_records_claimable",)),
     "adapters of a kind": (SQL["adapters"], ("detent_records_claimable",)),
     "depth of a queue": (SQL["depth"], ("detent_records_claimable",)),

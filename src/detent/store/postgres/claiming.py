@@ -1,6 +1,6 @@
 """The jobs a claim may take, first come first: the first of each lane, locked, and put in order."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import partial
 from typing import Any, Final
 
@@ -33,13 +33,26 @@ class Candidates:
         self._kinds: list[str] = []
         self._places: dict[Lane, Place] = {}
         self._began: dict[Lane, Place] = {}
-        self._took_s: float | None = None  # of a look from the start
+        self._took_s: float | None = None  # of looks from the start
         self._scanned = 0
+        self._passed: set[str] = set()  # limit keys that take no job now
 
     def next_page(self) -> Script[list[Job]]:
         if not self._scanned:
             return (yield from self._first_page())
-        return (yield from self._more())
+        before = now_s()
+        page = yield from self._more()
+        self._took_s = None if self._took_s is None else self._took_s + now_s() - before
+        return page
+
+    def pass_over(self, keys: Set[str]) -> Script[None]:
+        """Keys that were found used up: what follows is without them, and without all others that are."""
+        if keys <= self._passed:
+            return
+        asked = {"tenant": self._request.tenant, "now": self._session.now}
+        self._passed |= keys | {key for (key,) in (yield ask(SQL["used_up"], asked))}
+        if not self._left:  # it began from the mark, and what it found there was for nobody
+            self._left, self._kinds = ["lane"], [kind for _, kind, _ in self._places]
 
     def taken(self, jobs: Sequence[Job]) -> None:
         """These were claimed: the next claim may begin after them."""
@@ -89,9 +102,10 @@ class Candidates:
         if is_unseen:
             self._unseen.remove(name)
         sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
+        sql = sql.replace("{passed}", SQL["passing_over"] if self._passed else "")
         lanes = self._all_lanes() if is_unseen else self._known_lanes()
         asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
-        rows = yield ask(sql, asked | lanes)
+        rows = yield ask(sql, asked | lanes | {"passed": texts(self._passed)})
         jobs: list[Job] = yield from self._session.jobs_of(rows)
         for row, job in zip(rows, jobs, strict=True):
             lane = _lane_of(job)

@@ -36,6 +36,7 @@ SPEC: Final[Columns] = (
     ("queue", "text"), ("priority", "bigint"), ("payload", "bytea"), ("run_at", "bigint"), ("dedupe_key", "text"),
     ("correlation_id", "text"), ("job_trace_id", "text"), ("parent_job_id", "text"), ("workflow_id", "text"),
     ("step_index", "bigint"), ("topic", "text"), ("context_ptr", "text"), ("adapter_id", "text"), ("env", "text"),
+    ("limit_key", "text"), ("concurrency_max", "bigint"),
 )  # fmt: skip
 FIRST_EVENT: Final[Columns] = (
     ("type", "text"), ("to_state", "text"), ("at", "bigint"), ("actor", "text"), ("role", "text"), ("worker", "text"),
@@ -66,7 +67,7 @@ RECEIPT: Final[Columns] = (
 # Of a new job these may be there or not, in any combination; mostly none is.
 _OPTIONAL: Final = frozenset(
     ("run_at", "dedupe_key", "correlation_id", "job_trace_id", "parent_job_id", "workflow_id", "step_index", "topic",
-     "context_ptr", "adapter_id", "env", "request_id", "trace_id", "cause", "rerun_of")
+     "context_ptr", "adapter_id", "env", "limit_key", "concurrency_max", "request_id", "trace_id", "cause", "rerun_of")
 )  # fmt: skip
 _HEADS: Final[dict[str, Columns]] = {
     "insert_record": (*SPEC, *FIRST_EVENT),

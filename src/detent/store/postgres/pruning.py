@@ -21,12 +21,13 @@ def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Sc
     details = yield from _count("expired_details", {"now": session.now, "limit": limit})
     notes = yield from _count("expired_notes", {"now": session.now, "limit": limit})
     receipts = yield from _count("expired_receipts", {"now": session.now, "limit": limit})
+    rates = yield from _count("expired_rates", {"now": session.now, "limit": limit})
     return Pruned(
         jobs=removed.jobs,
         events=removed.events,
         details=removed.details + details + notes,
         receipts=receipts,
-        is_done=max(len(jobs), details, notes, receipts) < limit,
+        is_done=max(len(jobs), details, notes, receipts, rates) < limit,
     )
 
 

@@ -68,7 +68,7 @@ class _Blind:
 
     def __init__(self, session: Session) -> None:
         self.job, self.live, self.kept = session.job, session.live, session.kept
-        self.lifecycle, self.noted = session.lifecycle, session.noted
+        self.lifecycle, self.noted, self.use = session.lifecycle, session.noted, session.use
 
     def room(self, tenant: str, queue: str) -> int | None:
         return None

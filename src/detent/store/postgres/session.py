@@ -5,7 +5,7 @@ beforehand, all in one go; whatever else it asks for is read then, and it plans 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from detent.errors import NotFound
 from detent.kernel import Event, Job, Note, Receipt
@@ -13,6 +13,7 @@ from detent.kernel.command import Enqueue
 from detent.kernel.job import Spec
 from detent.lifecycle import Lifecycle, Policy
 from detent.store.facts import counted_to
+from detent.store.limits import KeyUse, LimitKey
 from detent.store.postgres.definitions import Definitions
 from detent.store.postgres.reckoning import monotonic_us
 from detent.store.postgres.script import Script, ask
@@ -20,8 +21,9 @@ from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import texts
 from detent.store.postgres.watermarks import Watermarks
 from detent.store.request import Kept, Key, Request, Scope, scope_of
-from detent.store.rows import WIDTH, Row, claimed_of, job_of, note_of
+from detent.store.rows import WIDTH, Row, claimed_of, job_of, note_of, use_of
 
+KEYS_MAX: Final = 128  # that one transaction locks: the table of locks is shared by everybody on the server
 DedupeKey = tuple[str, str, str]  # tenant, kind and key
 Name = TypeVar("Name")
 Fact = TypeVar("Fact")
@@ -64,6 +66,8 @@ class Session:
         self._kept: dict[Scope, Kept | None] = {}
         self._room: dict[Key, int | None] = {}
         self._noted: dict[tuple[str, str, str], list[Note]] = {}
+        self._uses: dict[LimitKey, KeyUse | None] = {}
+        self._keys_locked = 0
         self._unknown: set[tuple[str, int]] = set()
         self._numbers: dict[Key, int] = {}
 
@@ -91,6 +95,9 @@ class Session:
 
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         return self._fact("noted", self._noted, (tenant, job_id, kind))
+
+    def use(self, tenant: str, limit_key: str) -> KeyUse | None:
+        return self._fact("use", self._uses, (tenant, limit_key))
 
     def definitions_of(self, spec: Spec) -> tuple[int, int]:
         """The numbers of its lifecycle and its policy."""
@@ -126,6 +133,8 @@ class Session:
             yield from self._fetch_room(key)
         elif missing.what == "noted":
             yield from self._fetch_noted(key)
+        elif missing.what == "use":
+            yield from self._fetch_uses(key)
         else:
             yield from self.definitions.known()
             self._unknown |= {key} if self.definitions.named(*key) is None else set()
@@ -207,7 +216,7 @@ class Session:
         self.written.update(jobs)
         for key, job in jobs.items():
             self._jobs[key] = job
-        for facts in (self._live, self._kept, self._room, self._noted):
+        for facts in (self._live, self._kept, self._room, self._noted, self._uses):
             facts.clear()
 
     def heard(self, transaction: str, now: int) -> None:
@@ -259,6 +268,23 @@ class Session:
         tenant, job_id, kind = key
         asked = {"job": self._numbers.get((tenant, job_id), 0), "kind": kind}
         self._noted[key] = [note_of(row, job_id) for row in (yield ask(SQL["notes_of_kind"], asked))]
+
+    def _fetch_uses(self, key: LimitKey) -> Script[None]:
+        """Of this key, and of those that will be asked for next: all that the jobs have which were looked at."""
+        tenant = key[0]
+        waiting = [job.spec for job in self._jobs.values() if job is not None and job.claim_at is not None]
+        near = [spec.limit_key for spec in waiting if spec.tenant == tenant and spec.limit_key is not None]
+        wanted = [each for each in dict.fromkeys([key[1], *near]) if (tenant, each) not in self._uses]
+        self._uses[key] = None  # unless it can be locked
+        locked: list[str] = []
+        asked = {"tenant": tenant, "keys": texts(wanted[: KEYS_MAX - self._keys_locked])}
+        for limit_key, is_locked in (yield ask(SQL["lock_keys"], asked)):
+            self._uses[tenant, limit_key] = None
+            locked += [limit_key] if is_locked else []
+        self._keys_locked += len(locked)
+        for limit_key, *used, moment in (yield ask(SQL["key_uses"], {"tenant": tenant, "keys": texts(locked)})):
+            self._uses[tenant, limit_key] = use_of(*used)
+            self.at(moment)
 
     def _fetch_room(self, key: Key) -> Script[None]:
         """Counted after the limit was locked, by a statement of its own: so it sees what others have just left."""

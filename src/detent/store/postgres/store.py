@@ -14,7 +14,8 @@ from detent.store.clock import Clock, Random, host_random
 from detent.store.desk import Desk, not_open
 from detent.store.dice import Dice
 from detent.store.keeping import Keeping
-from detent.store.postgres import checking, finding, judging, log, opening, pruning, verbs
+from detent.store.limits import KeyReport
+from detent.store.postgres import checking, finding, judging, limits, log, opening, pruning, verbs
 from detent.store.postgres.address import Address
 from detent.store.postgres.bell import RING, Listener, Ringer
 from detent.store.postgres.fleet import FleetInDatabase, has_tick, said
@@ -172,6 +173,9 @@ class PostgresStore(FleetInDatabase):
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         values = {"tenant": tenant, "queue": queue, "depth_max": depth_max}
         await self._write(lambda session: said(SQL["limit_queue"], values))
+
+    async def key_use(self, tenant: str, limit_key: str) -> KeyReport:
+        return await self._read(lambda _: limits.key_report(tenant, limit_key), is_one_moment=True)
 
     async def advance_schedule(
         self, tenant: str, name: str, *, expected: int, next_at: int, requests: Sequence[Request] = ()

@@ -43,17 +43,20 @@ def claim(session: Session, request: ClaimRequest, dice: Dice, keeping: Keeping)
     while True:
         page = yield from more.next_page()
         found += page
-        planned = yield from _planned(session, partial(_claimed, session, request, found), dice)
+        passed: set[str] = set()
+        planned = yield from _planned(session, partial(_claimed, session, request, found, passed), dice)
         if not page or len(planned.changes) >= request.limit or (planned.replies and not planned.changes):
             break
+        yield from more.pass_over(passed)
     more.taken([change.before for change, _ in planned.changes])
     yield from write(session, planned, keeping)
     return planned.replies
 
 
-def _claimed(session: Session, request: ClaimRequest, found: list[Job]) -> Plan:
+def _claimed(session: Session, request: ClaimRequest, found: list[Job], passed: set[str]) -> Plan:
+    passed.clear()  # of an earlier try
     in_order = sorted(found, key=lambda job: (job.order_at, session.number((job.spec.tenant, job.id))))
-    return plan_claim(request, in_order, session, session.now)
+    return plan_claim(request, in_order, session, session.now, passed=passed)
 
 
 def reconcile(session: Session, limit: int, dice: Dice, keeping: Keeping) -> Script[Replies]:

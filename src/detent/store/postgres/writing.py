@@ -10,12 +10,15 @@ from typing import Any
 from detent.kernel import Change, Event, Job, Note
 from detent.kernel.clock import micros
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
+from detent.store.limits import KeyRate
 from detent.store.planning import Plan
 from detent.store.postgres.round import Keys, Round
-from detent.store.postgres.script import Script
+from detent.store.postgres.script import Ask, Script, ask
 from detent.store.postgres.session import Session
+from detent.store.postgres.statements import SQL
+from detent.store.postgres.values import numbers, texts
 from detent.store.request import Kept, Key
-from detent.store.rows import ENCODERS, Row, job_row, note_row, text
+from detent.store.rows import ENCODERS, Row, concurrency_max_of, job_row, note_row, rate_row, text
 
 
 class Batch:
@@ -87,7 +90,8 @@ class Batch:
         number = 0 if spec.dedupe_key is None else self._freed.get((spec.tenant, spec.kind, spec.dedupe_key), -1) + 1
         self._begun.add(key)
         self._next[key] = number + 1
-        self._at(number).begin(key, first, job_row(spec, lifecycle, policy), columns)
+        row = (*job_row(spec, lifecycle, policy), concurrency_max_of(spec))
+        self._at(number).begin(key, first, row, columns)
         if len(change.events) > 1:
             self._moves(change, change.events[1:], key, values)
 
@@ -186,3 +190,12 @@ def write(session: Session, plan: Plan, keeping: Keeping) -> Script[None]:
         batch = batch_of(session, plan, keeping)
         session.wrote(batch.first_event, batch.jobs)
         yield from batch.flush()
+    if plan.rates:
+        yield _rates(plan.rates)
+
+
+def _rates(kept: Sequence[KeyRate]) -> Ask:
+    tenants, keys, contents, full_untils, expiries = zip(*map(rate_row, kept), strict=True)
+    named = {"tenants": texts(tenants), "keys": texts(keys), "contents": texts(contents)}
+    moments = {"full_untils": numbers(full_untils), "expiries": numbers(expiries)}
+    return ask(SQL["keep_rates"], named | moments)

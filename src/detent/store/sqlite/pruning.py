@@ -13,7 +13,8 @@ def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Pr
     numbers = _old(session, tenant, retention, limit)
     removed = _remove(session, numbers)
     expired = {
-        name: _expired(session, name, limit) for name in ("expired_details", "expired_notes", "expired_receipts")
+        name: _expired(session, name, limit)
+        for name in ("expired_details", "expired_notes", "expired_receipts", "expired_rates")
     }
     return Pruned(
         jobs=removed.jobs,

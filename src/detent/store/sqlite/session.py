@@ -11,14 +11,16 @@ from typing import Any, Final
 from detent.kernel import Job, Note, Receipt
 from detent.lifecycle import Lifecycle
 from detent.store.facts import counted_to
+from detent.store.limits import HOLDERS_MAX, KeyReport, KeyUse
 from detent.store.request import Kept, Key, Scope
-from detent.store.rows import Row, claimed_of, encode, job_of, note_of
+from detent.store.rows import Row, claimed_of, encode, job_of, note_of, use_of
 from detent.store.sqlite.connection import Connection
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.statements import SQL
 
 _BY_ID, _BY_IDS, _BY_NUMBERS, _BY_KEY = SQL["by_id"], SQL["by_ids"], SQL["by_numbers"], SQL["by_dedupe_key"]
 _RECEIPT, _DEPTH_MAX, _DEPTH, _IS_PAUSED = SQL["receipt"], SQL["depth_max"], SQL["depth"], SQL["is_paused"]
+_KEY_USE, _KEY_RATE, _USED_UP = SQL["key_use"], SQL["key_rate"], SQL["used_up"]
 REMEMBERED_MAX: Final = 4_096
 REMEMBERED_BYTES_MAX: Final = 16_384  # of payload and checkpoint: larger ones are read again
 
@@ -106,6 +108,20 @@ class Session:
     def noted(self, tenant: str, job_id: str, kind: str) -> list[Note]:
         number = self._numbers.get((tenant, job_id), 0)  # one that is new in this transaction has none
         return [note_of(row, job_id) for row in self.connection.execute(SQL["notes_of_kind"], (number, kind))]
+
+    def use(self, tenant: str, limit_key: str) -> KeyUse:
+        """Nobody else takes of it meanwhile: the transaction has the file to itself."""
+        key = tenant, limit_key
+        ((leased, strictest),) = self.connection.execute(_KEY_USE, key)
+        rate = self.connection.one(_KEY_RATE, key)
+        return use_of(leased, strictest, None if rate is None else rate[0])
+
+    def key_report(self, tenant: str, limit_key: str) -> KeyReport:
+        holders = self.connection.execute(SQL["key_holders"], (tenant, limit_key, HOLDERS_MAX))
+        return KeyReport(self.use(tenant, limit_key), [(job_id, owner) for job_id, owner in holders])
+
+    def used_up(self, tenant: str) -> set[str]:
+        return {key for (key,) in self.connection.execute(_USED_UP, (tenant, self.now))}
 
     def is_paused(self, tenant: str, queue: str) -> bool:
         key = tenant, queue

@@ -10,6 +10,7 @@ from detent.lifecycle import Lifecycle
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.desk import Desk, not_open
 from detent.store.keeping import Keeping
+from detent.store.limits import KeyReport
 from detent.store.planning import plan, plan_claim, plan_due
 from detent.store.query import (
     Counts,
@@ -142,6 +143,9 @@ class SqliteStore(FleetInFile):
     async def limit_queue(self, tenant: str, queue: str, depth_max: int | None) -> None:
         await self._write(lambda session: session.connection.execute(SQL["limit_queue"], (tenant, queue, depth_max)))
 
+    async def key_use(self, tenant: str, limit_key: str) -> KeyReport:
+        return await self._read(lambda session: session.key_report(tenant, limit_key))
+
     async def advance_schedule(
         self, tenant: str, name: str, *, expected: int, next_at: int, requests: Sequence[Request] = ()
     ) -> Replies | None:
@@ -183,7 +187,8 @@ class SqliteStore(FleetInFile):
         return planned.replies
 
     def _claim(self, session: Session, request: ClaimRequest) -> Replies:
-        planned = plan_claim(request, candidates(session, request), session, session.now)
+        passed = session.used_up(request.tenant)
+        planned = plan_claim(request, candidates(session, request, passed), session, session.now, passed=passed)
         write(session, planned, self._kept)
         return planned.replies
 

@@ -10,7 +10,7 @@ from detent.kernel.job import Spec
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.planning import Plan
 from detent.store.request import Kept
-from detent.store.rows import ENCODERS, Row, event_row, job_row, note_row, record_row, text
+from detent.store.rows import ENCODERS, Row, event_row, job_row, note_row, rate_row, record_row, text
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL, insert_record, move_record, say
 
@@ -23,6 +23,7 @@ def write(session: Session, plan: Plan, keeping: Keeping) -> None:
         batch.note(note)
     for kept in plan.kept:
         batch.receipt(kept)
+    batch.rates = [rate_row(each) for each in plan.rates]
     batch.flush()
     session.written(batch.jobs)
 
@@ -40,6 +41,7 @@ class Batch:
         self._said: list[tuple[str, Row]] = []
         self._notes: list[Row] = []
         self._receipts: list[Row] = []
+        self.rates: list[Row] = []
         self._last_number: int | None = None
         self.jobs: list[tuple[int, Job]] = []  # as they are when all is written
 
@@ -81,7 +83,11 @@ class Batch:
         self._flush_moves()
         for sql, said in groupby(self._said, key=itemgetter(0)):
             write(sql, [row for _, row in said])
-        for sql, rows in ((SQL["insert_note"], self._notes), (SQL["keep_receipt"], self._receipts)):
+        for sql, rows in (
+            (SQL["insert_note"], self._notes),
+            (SQL["keep_receipt"], self._receipts),
+            (SQL["keep_rate"], self.rates),
+        ):
             if rows:
                 write(sql, rows)
 

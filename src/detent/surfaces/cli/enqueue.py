@@ -36,6 +36,7 @@ OPTIONS: Final = (
     click.option("--run-at", type=Instant(), help="Not before this time: 2026-11-16T08:30:00Z."),
     click.option("--id", "job_id", help="Its id; one is made if not given."),
     click.option("--dedupe-key", metavar="KEY", help="No second job of this kind and key while one is not ended."),
+    click.option("--limit-key", metavar="KEY", help="Shares the limits of the jobs with this key."),
     click.option("--request-id", metavar="ID", help="Makes a repeat of this very command safe."),
     click.option("--max-attempts", type=click.IntRange(1), metavar="N", help="So many failures and crashes at most."),
     click.option("--timeout", "timeout_s", type=Seconds(), help="How long one attempt may run."),

@@ -8,6 +8,7 @@ from detent.testing.contract.counting import Counting
 from detent.testing.contract.failing import Failing
 from detent.testing.contract.fences import Fences
 from detent.testing.contract.judging import Judging
+from detent.testing.contract.limiting import Limiting
 from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
 from detent.testing.contract.log import Log
@@ -54,6 +55,7 @@ class StoreContract(
     Removal,
     Purging,
     Pausing,
+    Limiting,
     Workers,
     Schedules,
     Wires,

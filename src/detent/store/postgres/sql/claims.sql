@@ -61,6 +61,7 @@ cross join lateral (
         and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
         and i.claim_at is not null and i.claim_at <= c.moment
         and i.order_at <= c.moment and (i.order_at, i.job) > (l.order_at, l.job)
+        {passed}
     order by i.order_at, i.job
     limit :limit::bigint
     for update skip locked
@@ -79,6 +80,7 @@ cross join lateral (
         and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
         and i.claim_at is not null and i.claim_at <= c.moment
         and i.order_at > c.moment and i.order_at > i.claim_at and (i.order_at, i.job) > (l.order_at, l.job)
+        {passed}
     order by i.order_at, i.job
     limit :limit::bigint
     for update skip locked

@@ -4,7 +4,7 @@
 -- name: spec_columns
     j.id, j.kind, j.lifecycle, j.policy, j.tenant, j.queue, j.priority, j.payload, j.run_at, j.dedupe_key,
     j.correlation_id, j.trace_id, j.parent_job_id, j.workflow_id, j.step_index, j.topic, j.context_ptr, j.adapter_id,
-    j.env
+    j.env, j.limit_key
 
 -- name: columns
 -- The number, the spec, the record, and what was said at length: of a job, ended or not.
@@ -88,19 +88,23 @@ clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment)
 {p}jobs as (
     insert into detent_jobs (
         job, id, kind, lifecycle, policy, tenant, queue, priority, payload, run_at, dedupe_key, correlation_id,
-        trace_id, parent_job_id, workflow_id, step_index, topic, context_ptr, adapter_id, env
+        trace_id, parent_job_id, workflow_id, step_index, topic, context_ptr, adapter_id, env,
+        limit_key
     )
     select
         job, id, kind, lifecycle, policy, tenant, queue, priority, payload, run_at, dedupe_key, correlation_id,
-        job_trace_id, parent_job_id, workflow_id, step_index, topic, context_ptr, adapter_id, env
+        job_trace_id, parent_job_id, workflow_id, step_index, topic, context_ptr, adapter_id, env,
+        limit_key
     from {p}begun
 ),
 {p}records as (
     insert into detent_records (
-        job, tenant, queue, kind, adapter, dedupe_key, lifecycle, rev, state, updated_at, look_at, {names}
+        job, tenant, queue, kind, adapter, dedupe_key, limit_key, concurrency_max, lifecycle, rev, state, updated_at,
+        look_at, {names}
     )
     select
-        job, tenant, queue, kind, coalesce(adapter_id, ''), dedupe_key, lifecycle, 1, to_state, at, wake_at, {names}
+        job, tenant, queue, kind, coalesce(adapter_id, ''), dedupe_key, limit_key, concurrency_max, lifecycle, 1,
+        to_state, at, wake_at, {names}
     from {p}begun
 ),
 {p}events as (

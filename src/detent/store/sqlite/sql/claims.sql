@@ -30,7 +30,7 @@ select adapter from waiting where adapter is not null
 -- The first jobs of one kind and adapter in one queue that are due, after a place in the order, up to the present.
 select order_at, job from detent_records indexed by detent_records_claimable
 where tenant = ?1 and queue = ?2 and kind = ?3 and adapter = ?4 and claim_at <= ?5
-    and order_at <= ?5 and (order_at, job) > (?6, ?7)
+    and order_at <= ?5 and (order_at, job) > (?6, ?7) {passed}
 order by order_at, job
 limit ?8
 
@@ -38,9 +38,13 @@ limit ?8
 -- Beyond the present only those can be due that let others go first.
 select order_at, job from detent_records indexed by detent_records_patient
 where tenant = ?1 and queue = ?2 and kind = ?3 and adapter = ?4 and claim_at <= ?5
-    and order_at > ?5 and order_at > claim_at and (order_at, job) > (?6, ?7)
+    and order_at > ?5 and order_at > claim_at and (order_at, job) > (?6, ?7) {passed}
 order by order_at, job
 limit ?8
+
+-- name: passing_over
+-- Part of a lane: without the keys that take no job now.
+and (limit_key is null or limit_key not in (select value from json_each(?9)))
 
 -- name: depth_max
 select depth_max from detent_queues where tenant = ? and name = ? and depth_max is not null

@@ -7,7 +7,7 @@ select
     r.job,
     j.id, j.kind, j.lifecycle, j.policy, j.tenant, j.queue, j.priority, j.payload, j.run_at, j.dedupe_key,
     j.correlation_id, j.trace_id, j.parent_job_id, j.workflow_id, j.step_index, j.topic, j.context_ptr, j.adapter_id,
-    j.env,
+    j.env, j.limit_key,
     r.state, r.phase, r.created_at, r.updated_at, r.rerun_of, r.rev, r.attempt, r.owner, r.lease_s, r.lease_expires_at,
     r.heartbeat_by, r.last_owner, r.last_lease_expires_at, r.due_at, r.claim_at, r.wake_at, r.order_at, r.deadline_at,
     r.cancel_by, r.failures, r.crashes, r.interruptions, r.retries, r.verdict, r.rule, r.result_ptr, r.payload_digest,
@@ -59,13 +59,14 @@ select seq from sqlite_sequence where name = 'detent_jobs'
 -- name: insert_job
 insert into detent_jobs (
     job, id, kind, lifecycle, policy, tenant, queue, priority, payload, run_at, dedupe_key, correlation_id, trace_id,
-    parent_job_id, workflow_id, step_index, topic, context_ptr, adapter_id, env
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    parent_job_id, workflow_id, step_index, topic, context_ptr, adapter_id, env, limit_key
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_record
 -- The record as the first event leaves it. Counters begin at zero by themselves.
-insert into detent_records (job, tenant, queue, kind, adapter, lifecycle, rev, state, updated_at, {names})
-values (?, ?, ?, ?, ?, ?, 1, ?, ?, {marks})
+insert into detent_records (
+    job, tenant, queue, kind, adapter, limit_key, concurrency_max, lifecycle, rev, state, updated_at, {names}
+) values (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, {marks})
 
 -- name: move_record
 -- Compare and set: one step of rev, and only the columns that the event changed.

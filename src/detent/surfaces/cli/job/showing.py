@@ -83,7 +83,7 @@ def facts_of(job: Job, now: datetime) -> Iterator[Line]:
     yield from _times(job, now)
     for name in ("tenant", "correlation_id", "parent_job_id", "rerun_of", "workflow_id", "step_index", "topic"):
         yield from _other(job, name)
-    for name in ("dedupe_key", "adapter_id", "context_ptr", "trace_id"):
+    for name in ("dedupe_key", "limit_key", "adapter_id", "context_ptr", "trace_id"):
         yield from _other(job, name)
     if job.env:
         yield "env", ", ".join(f"{name}={value}" for name, value in job.env.items())
