@@ -129,3 +129,13 @@ def test_job_that_is_looked_at_again_and_still_held_is_a_fault() -> None:
 
     assert (violation.invariant, violation.job_id, violation.tenant) == ("I19", "j2", "default")
     assert "number 2 of those leased" in violation.message
+
+
+def test_job_that_was_removed_meanwhile_is_held_against_nobody() -> None:
+    first, second = job("j1").claim(), job("j2").claim(after_s=10)
+    auditor = Auditor(KNOWN)
+    for each in (first, second):
+        auditor.job(each.job, each.events)
+    auditor.gone(("default", "j1"))
+
+    assert auditor.finish().is_clean

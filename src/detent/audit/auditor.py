@@ -100,6 +100,10 @@ class Auditor:
     def again(self, job: Job, events: Iterable[Event]) -> None:
         self._leases.again(job, events)
 
+    def gone(self, key: Key) -> None:
+        """One of those was removed meanwhile."""
+        self._leases.gone(key)
+
     def call(self, call: Call) -> None:
         if self._ledger is None:
             raise InvalidArgument("this auditor keeps nothing to hold calls against; make it with traced=True")

@@ -62,6 +62,11 @@ class Leases:
         ended = next(after, None)
         held.numbers[place] = OPEN if ended is None else ended.at
 
+    def gone(self, key: Key) -> None:
+        """A job that was removed meanwhile: nobody can say any more how long it was held."""
+        held, place = self._open[key]
+        held.numbers[place] = held.numbers[place - 1]
+
     def finish(self) -> Iterator[tuple[str, Violation]]:
         """What is wrong, and whose it is."""
         for (tenant, key), held in self._held.items():

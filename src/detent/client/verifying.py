@@ -21,9 +21,12 @@ async def verify(store: Store, tenant: str | None, on_progress: Progress) -> Rep
         if jobs % PAGE == 0:
             on_progress(jobs, events)
     on_progress(jobs, events)
-    for owner, job_id in auditor.unfinished():
-        for story in await store.stories(owner, 1, None, job_id):
-            auditor.again(story.job, story.events)
+    for key in auditor.unfinished():
+        stories = (await store.stories(key[0], 1, None, key[1])).items
+        if stories:
+            auditor.again(stories[0].job, stories[0].events)
+        else:
+            auditor.gone(key)
     auditor.found(Violation("I26", "", None, complaint) for complaint in await store.check())
     return auditor.finish()
 

@@ -67,7 +67,7 @@ class Session:
         self._room: dict[Key, int | None] = {}
         self._noted: dict[tuple[str, str, str], list[Note]] = {}
         self._uses: dict[LimitKey, KeyUse | None] = {}
-        self._keys_locked = 0
+        self._keys_locked: set[LimitKey] = set()
         self._unknown: set[tuple[str, int]] = set()
         self._numbers: dict[Key, int] = {}
 
@@ -275,16 +275,21 @@ class Session:
         waiting = [job.spec for job in self._jobs.values() if job is not None and job.claim_at is not None]
         near = [spec.limit_key for spec in waiting if spec.tenant == tenant and spec.limit_key is not None]
         wanted = [each for each in dict.fromkeys([key[1], *near]) if (tenant, each) not in self._uses]
-        self._uses[key] = None  # unless it can be locked
-        locked: list[str] = []
-        asked = {"tenant": tenant, "keys": texts(wanted[: KEYS_MAX - self._keys_locked])}
-        for limit_key, is_locked in (yield ask(SQL["lock_keys"], asked)):
-            self._uses[tenant, limit_key] = None
-            locked += [limit_key] if is_locked else []
-        self._keys_locked += len(locked)
-        for limit_key, *used, moment in (yield ask(SQL["key_uses"], {"tenant": tenant, "keys": texts(locked)})):
-            self._uses[tenant, limit_key] = use_of(*used)
-            self.at(moment)
+        self._uses.update(dict.fromkeys((tenant, each) for each in wanted))  # None, unless it can be locked
+        locked = yield from self._lock_keys(tenant, wanted[: KEYS_MAX - len(self._keys_locked)])
+        if locked:
+            for limit_key, *used, moment in (yield ask(SQL["key_uses"], {"tenant": tenant, "keys": texts(locked)})):
+                self._uses[tenant, limit_key] = use_of(*used)
+                self.at(moment)
+
+    def _lock_keys(self, tenant: str, keys: Sequence[str]) -> Script[list[str]]:
+        """Those of them that nobody else is counting."""
+        if not keys:
+            return []
+        rows = yield ask(SQL["lock_keys"], {"tenant": tenant, "keys": texts(keys)})
+        locked = [limit_key for limit_key, is_locked in rows if is_locked]
+        self._keys_locked |= {(tenant, each) for each in locked}
+        return locked
 
     def _fetch_room(self, key: Key) -> Script[None]:
         """Counted after the limit was locked, by a statement of its own: so it sees what others have just left."""
