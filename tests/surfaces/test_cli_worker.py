@@ -159,6 +159,14 @@ def test_queue_that_no_job_is_declared_for_is_told_of(here: Workers) -> None:
     assert told.endswith("There are: ocr, default, reports")
 
 
+@pytest.mark.parametrize("name", ["a\nb", "n" * 300])
+def test_name_that_no_record_could_hold_is_told_of(here: Workers, name: str) -> None:
+    code, told = here.refused("shop:app", "--name", name)
+
+    assert code == 2
+    assert "name " in told
+
+
 def test_metrics_port_that_is_taken_is_told_of(here: Workers) -> None:
     with here.at_work("--metrics-port", "0") as process:
         port = metrics_url(process).rpartition(":")[2].partition("/")[0]
