@@ -87,14 +87,16 @@ def test_what_does_not_finish_in_the_grace_is_given_back(workers: Workers, tmp_p
 def test_second_signal_does_not_wait_for_the_grace(here: Workers, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     with here.client() as client, here.at_work("--grace", "1h") as process:
-        job = client.enqueue("linger", {"mark": str(mark)})
+        job = client.enqueue("sleep", {"mark": str(mark)})
         until(mark.exists)
         process.send_signal(signal.SIGINT)
         until(lambda: any(each.is_draining for each in client.workers()))
-        code, _, _ = ended(process, signal.SIGTERM)
+        code, _, err = ended(process, signal.SIGTERM)
         after = client.get(job.id)
 
     assert (code, after.state) == (0, "queued")
+    assert "failed:" not in err
+    assert err.endswith("0 done, 0 failed, 0 retried, 1 given back\n")
 
 
 def test_url_that_is_asked_for_goes_before_the_apps_own_in_every_process(tmp_path: Path) -> None:
