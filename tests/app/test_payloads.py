@@ -167,7 +167,7 @@ WRONG: list[tuple[Any, Any, str]] = [
     (dict[str, Any], {"a": {1, 2}}, "value holds a set"),
     (Any, {1: 2}, "value holds keys that are no strings"),
     (Any, float("nan"), "value holds nan"),
-    (Any, object(), "value: a object is no value"),
+    pytest.param(Any, object(), "value: a object is no value", id="an object"),
     (dict[str, int], {1: 1}, "value"),
 ]
 
@@ -260,7 +260,7 @@ def test_function_without_parameters_takes_an_empty_payload(payload: Any) -> Non
     assert handler.arguments(payload) == {}
 
 
-@pytest.mark.parametrize("returned", [object(), b"x", {1, 2}, {"a": float("inf")}])
+@pytest.mark.parametrize("returned", [pytest.param(object(), id="an object"), b"x", {1, 2}, {"a": float("inf")}])
 def test_result_that_cannot_be_kept_is_a_permanent_error(returned: Any) -> None:
     _, handler = declared(of_type(Any))
 

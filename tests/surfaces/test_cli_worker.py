@@ -87,14 +87,16 @@ def test_what_does_not_finish_in_the_grace_is_given_back(workers: Workers, tmp_p
 def test_second_signal_does_not_wait_for_the_grace(here: Workers, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     with here.client() as client, here.at_work("--grace", "1h") as process:
-        job = client.enqueue("linger", {"mark": str(mark)})
+        job = client.enqueue("sleep", {"mark": str(mark)})
         until(mark.exists)
         process.send_signal(signal.SIGINT)
         until(lambda: any(each.is_draining for each in client.workers()))
-        code, _, _ = ended(process, signal.SIGTERM)
+        code, _, err = ended(process, signal.SIGTERM)
         after = client.get(job.id)
 
     assert (code, after.state) == (0, "queued")
+    assert "failed:" not in err
+    assert err.endswith("0 done, 0 failed, 0 retried, 1 given back\n")
 
 
 def test_url_that_is_asked_for_goes_before_the_apps_own_in_every_process(tmp_path: Path) -> None:
@@ -157,6 +159,14 @@ def test_queue_that_no_job_is_declared_for_is_told_of(here: Workers) -> None:
     assert code == 2
     assert "no job of this app is declared for queue 'orc'. Did you mean 'ocr'?" in told
     assert told.endswith("There are: ocr, default, reports")
+
+
+@pytest.mark.parametrize("name", ["a\nb", "n" * 300])
+def test_name_that_no_record_could_hold_is_told_of(here: Workers, name: str) -> None:
+    code, told = here.refused("shop:app", "--name", name)
+
+    assert code == 2
+    assert "name " in told
 
 
 def test_metrics_port_that_is_taken_is_told_of(here: Workers) -> None:

@@ -51,6 +51,12 @@ async def linger(ctx: Context, mark: str) -> None:
 
 
 @app.job
+async def sleep(mark: str) -> None:
+    pathlib.Path(mark).touch()
+    await asyncio.sleep(3600)
+
+
+@app.job
 def deaf(mark: str) -> None:
     pathlib.Path(mark).touch()
     time.sleep(1.0)

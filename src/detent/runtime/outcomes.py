@@ -55,7 +55,7 @@ class Outcomes:
             return
         run.is_over = True
         self._freed()
-        if fault is not None and not fault.is_stop:
+        if fault is not None and not fault.is_stop and not run.is_killed:  # what a kill brings about is no failure
             self._observer.failed(run, fault)
         if run.is_completing and fault is None:
             self._soon(self._confirm(run))

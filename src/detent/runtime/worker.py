@@ -28,6 +28,7 @@ from detent import kernel
 from detent.client import Client
 from detent.client.connecting import Connecting
 from detent.errors import InvalidArgument
+from detent.lifecycle.bounds import check_name
 from detent.runtime.adapters import Adapters
 from detent.runtime.calling import Caller
 from detent.runtime.children import Children
@@ -85,6 +86,7 @@ class Worker:
         prepare: Callable[[], object] | None = None,
     ) -> None:
         self.name = name or f"{socket.gethostname()}-{os.getpid()}-{new_id()[-4:]}"
+        check_name("name", self.name)
         self.settings = settings or Settings()
         self.handlers = _by_kind(handlers)
         self.tally = Tally()

@@ -8,7 +8,6 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from detent import __version__
 from detent.app import App
 from detent.app.registration import Registration
 from detent.client.addresses import without_secrets
@@ -21,6 +20,7 @@ from detent.surfaces.cli.numbers import counted
 from detent.surfaces.cli.output import clean
 from detent.surfaces.cli.times import span
 from detent.surfaces.cli.worker.plan import Plan
+from detent.version import __version__
 
 KINDS_MAX: Final = 20  # an app with more has its own list of them
 _HEADINGS: Final = ("job", "queue", "lifecycle", "runs as", "cron")

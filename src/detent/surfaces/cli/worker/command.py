@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from detent.app import App
+from detent.lifecycle.bounds import check_name
 from detent.runtime.observing import Logging
 from detent.runtime.settings import SLOTS_MAX
 from detent.surfaces.cli.command import Command
@@ -63,6 +64,7 @@ def worker(
     """
     is_watched = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     plan = Plan(target=target, name=name or made_up_name(), is_watched=is_watched, **given)
+    check_name("name", plan.name)
     app = app_of(plan)
     set_up_logs(is_watched=is_watched, is_one_of_several=processes > 1)
     began_s = monotonic()
