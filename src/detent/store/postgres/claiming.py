@@ -101,8 +101,7 @@ class Candidates:
         is_unseen = name in self._unseen
         if is_unseen:
             self._unseen.remove(name)
-        sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
-        sql = sql.replace("{passed}", SQL["passing_over"] if self._passed else "")
+        sql = statement(name, is_unseen=is_unseen, is_passing=bool(self._passed))
         lanes = self._all_lanes() if is_unseen else self._known_lanes()
         asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
         rows = yield ask(sql, asked | lanes | {"passed": texts(self._passed)})
@@ -127,6 +126,12 @@ class Candidates:
             "orders": numbers([order_at for order_at, _ in places.values()]),
             "jobs": numbers([job for _, job in places.values()]),
         }
+
+
+def statement(name: str, *, is_unseen: bool = False, is_passing: bool = False) -> str:
+    """`lane` or `patient_lane`: of lanes that are given or are to be found, with keys to be passed over or without."""
+    sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
+    return sql.replace("{passed}", SQL["passing_over"] if is_passing else "")
 
 
 def _lane_of(job: Job) -> Lane:
