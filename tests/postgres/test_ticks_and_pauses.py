@@ -84,18 +84,11 @@ def test_claim_looks_at_nothing_in_a_paused_queue_however_much_waits(pg_emptied:
         "now": None, "tenant": "default", "queues": texts(["ocr"]), "kinds": texts(["scan"]), "adapters": texts([""]),
         "orders": numbers([-(2**63)]), "jobs": numbers([0]), "limit": 1_000,
     }  # fmt: skip
-    sql = SQL[statement].replace("{lanes}", SQL["given_lanes"])
     with opened(pg_emptied) as client, touching(pg_emptied) as touched:
         client.enqueue_many(jobs)
-<<<<<<< HEAD
-        before = touched(iter([ask(sql, values)]))  # type: ignore[arg-type]  # of one statement
-        client.pause_queue("ocr")
-        paused = touched(iter([ask(sql, values)]))  # type: ignore[arg-type]
-=======
         before = touched(iter([ask(statement(lane), values)]))  # type: ignore[arg-type]  # of one statement
         client.pause_queue("ocr")
         paused = touched(iter([ask(statement(lane), values)]))  # type: ignore[arg-type]
->>>>>>> limit6
 
     assert before > 100 * PAGES_MAX
     assert paused <= PAGES_MAX
