@@ -150,7 +150,7 @@ def test_result_can_be_kept_as_json(hint: Any, value: Any) -> None:
     assert job.registration.result.from_json(kept(handler.result(value))) == value
 
 
-WRONG: list[tuple[Any, Any, str]] = [
+WRONG: list[Any] = [
     (int, "1", "value: Expected `int`, got `str`"),
     (int, True, "value: Expected `int`, got `bool`"),
     (str, b"x", "value: Expected `str`, got `bytes`"),
