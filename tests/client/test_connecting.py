@@ -115,9 +115,10 @@ def test_address_cannot_say_whether_a_store_is_made(here: Path) -> None:
 
 
 def test_store_of_an_address_can_be_asked_for_its_migrations_unopened(here: Path) -> None:
-    (first,) = run(detent.connect("sqlite:///jobs.db").store.migrations())
+    first, *others = run(detent.connect("sqlite:///jobs.db").store.migrations())
 
     assert (first.number, first.applied_at) == (1, None)
+    assert [each.applied_at for each in others] == [None] * len(others)
     assert list(here.iterdir()) == []
 
 

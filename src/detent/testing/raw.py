@@ -11,6 +11,7 @@ from detent.kernel.job import NULL
 from detent.lifecycles import STANDARD
 from detent.store.clock import host_clock, new_id
 from detent.store.rows import encode, text
+from detent.store.sqlite.claiming import LANES
 from detent.store.sqlite.connection import Connection, Synchronous, create_file
 from detent.store.sqlite.definitions import Definitions
 from detent.store.sqlite.migrating import migrate
@@ -65,8 +66,8 @@ class RawSqlite:
             "phase": "ready", "due_at": now, "claim_at": now, "order_at": now, "deadline_at": None, "wake_at": None,
             "created_at": now, "retries": 0, "payload_digest": _PAYLOAD_DIGEST,
         }  # fmt: skip
-        spec = (KIND, self._lifecycle, self._policy, "default", "default", 0, PAYLOAD, *(None,) * 11)
-        record = ("default", "default", KIND, "", self._lifecycle, "queued", now, *changes.values())
+        spec = (KIND, self._lifecycle, self._policy, "default", "default", 0, PAYLOAD, *(None,) * 12)
+        record = ("default", "default", KIND, "", None, None, self._lifecycle, "queued", now, *changes.values())
         self._connection.begin()
         self._connection.executemany(SQL["insert_job"], [(number, new_id(), *spec) for number in numbers])
         self._log(numbers, "enqueue", (None, "queued"), changes, now)
@@ -79,7 +80,7 @@ class RawSqlite:
         connection = self._connection
         connection.begin()
         lane = ("default", "default", KIND, "", now, -(2**63), 0, batch)
-        numbers = [number for _, number in connection.execute(SQL["lane"], lane)]
+        numbers = [number for _, number in connection.execute(LANES[0], lane)]
         jobs = connection.execute(_TO_WORK_ON, (encode(numbers),))  # a claim hands out what is to be done
         assert len(jobs) == len(numbers)
         changes = {

@@ -21,7 +21,6 @@ _ALWAYS: Final = frozenset(BEGUN)
 _IN_ORDER: Final = frozenset(("move_record", "end_records", "say"))
 _first: Final = itemgetter(0)
 _DEFAULTS: Final = dict.fromkeys(("attempt", "failures", "crashes", "interruptions", "retries"), 0)
-ALIKE_MAX: Final = 4  # kinds of events that are each written from one row
 Keys = list[Key]
 Logged = tuple[Event, str | None]  # with its payload in text
 Steps = dict[Names, list[tuple[Keys, Row]]]  # jobs that are alike have one row
@@ -128,9 +127,8 @@ class Round:
     def _log(self, session: "Session") -> list[Filled]:
         numbers = session.numbers
         logged = [(numbers(keys), _event_row(event, said)) for keys, event, said in self._events]
-        are_alike = len(logged) <= ALIKE_MAX and all(len(jobs) > 1 for jobs, _ in logged)
         rows: list[Filled] = [
-            *[("insert_event", (), each) for each in ([[row] for row in logged] if are_alike else [logged])],
+            ("insert_event", (), logged),  # by one insert: what follows in the log has to come later
             ("insert_detail", (), [(numbers([key]), row) for key, row in self.details]),
             ("insert_note", (), [(numbers([key]), row) for key, row in self.notes]),
             ("keep_receipt", (), [([row[0]], row[1:]) for row in self.receipts]),

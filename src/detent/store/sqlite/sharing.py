@@ -11,9 +11,13 @@ import apsw
 
 from detent.errors import StoreError
 from detent.store.sqlite.gate import Gate
+from detent.store.waiting import pause
 
 # Earlier libraries can corrupt a write-ahead log that has two writers.
 SQLITE_OLDEST: Final = (3, 51, 3)
+
+LOOKS_MAX: Final = 5
+LOOK_S: Final = 0.01
 
 Identity = tuple[int, int]  # of a file: device and inode
 _gates: Final[dict[Identity, Gate]] = {}
@@ -85,10 +89,20 @@ def identity_or_none(path: str) -> Identity | None:
 
 
 def refuse_second_library(path: str, identity: Identity) -> None:
-    """Two libraries in one process do not see each other's locks, and closing a file drops the locks of both."""
+    """Two libraries in one process do not see each other's locks, and closing a file drops the locks of both.
+
+    Looked at more than once: a connection of our own that another thread opens or closes just then looks like one.
+    """
+    for _ in range(LOOKS_MAX):
+        if not _seems_second(path, identity):
+            return
+        pause(LOOK_S)
+    raise _second(path)
+
+
+def _seems_second(path: str, identity: Identity) -> bool:
     is_foreign = identity not in _gates and _is_open_here(identity) and not _is_apsw_on(identity)
-    if is_foreign or _times_open(path + "-shm") > 1:
-        raise _second(path)
+    return is_foreign or _times_open(path + "-shm") > 1
 
 
 def _second(path: object) -> StoreError:

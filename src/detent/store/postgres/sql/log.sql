@@ -1,7 +1,7 @@
 -- The log, its details, notes and receipts.
 
 -- name: insert_event
-{p}log as (
+events as (
     insert into detent_events (
         tenant, job, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id,
         cause, changes, payload, version
