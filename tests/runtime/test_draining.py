@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 
 import pytest
 
@@ -30,7 +31,8 @@ def test_handlers_finish_within_the_grace_and_nothing_more_is_claimed(url: str) 
     async def scene() -> None:
         async with working(url, handler("work", work), concurrency=2) as at:
             made = [await at.client.enqueue("work") for _ in range(6)]
-            await until(lambda: _active(at, made[0]))
+            for job in made[:2]:
+                await until(partial(_active, at, job))
             await at.drained()
             states = [(await at.client.get(job.id)).state for job in made]
 
