@@ -163,6 +163,34 @@ async def _save_on_loop(ctx: Context) -> None:
     await ctx.asave(5, flush=True)
 
 
+def _called(call: Any) -> str:
+    try:
+        call()
+    except InvalidArgument as refused:
+        return f"{refused.code}: {refused}"
+    return "let through"
+
+
+def test_call_that_would_block_the_loop_names_the_one_to_await(url: str) -> None:
+    async def slip(ctx: Context) -> list[str]:
+        calls = (
+            lambda: ctx.save(1, flush=True), lambda: ctx.artifact("a", "s3://a"), ctx.complete, ctx.children,
+            ctx.wait_children, lambda: ctx.transaction().__enter__(),
+        )  # fmt: skip
+        return [_called(call) for call in calls]
+
+    async def scene() -> None:
+        async with working(url, handler("slip", slip, context=True)) as at:
+            said = (await at.done("slip")).result
+            twins = ("asave", "aartifact", "acomplete", "achildren", "await_children", "atransaction")
+
+            for refused, twin in zip(said, twins, strict=True):
+                assert refused.startswith("blocking_call: ")
+                assert f"await ctx.{twin}(" in refused
+
+    on_loop(scene)
+
+
 def test_handler_waits_for_its_children(url: str) -> None:
     async def scene() -> None:
         async with working(url, handler("parent", lambda: None, context=True), handler("child", _child)) as at:

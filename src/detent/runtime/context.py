@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from detent.client.sync import SyncClient
 from detent.client.sync import run as blocking
@@ -15,6 +15,7 @@ from detent.kernel.job import Progress
 from detent.lifecycle.bounds import check_at_least
 from detent.runtime.artifacts import Artifact
 from detent.store.clock import host_random
+from detent.store.waiting import is_blocking
 
 if TYPE_CHECKING:
     from detent.client import Job
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _TRACE: Final = re.compile("[0-9a-f]{32}")
 WAIT_S: Final = 0.5  # between looks at whether the handler is to stop
 _log: Final = logging.getLogger("detent.job")
+Result = TypeVar("Result")
 
 
 class Context:
@@ -93,7 +95,7 @@ class Context:
         """Keep a checkpoint for the next attempt. It is written with the next renewal; with `flush`, now."""
         self._keep(value)
         if flush:
-            blocking(self._hand.flush())
+            _blocking(self._hand.flush(), "asave")
 
     async def asave(self, value: Any, *, flush: bool = False) -> None:
         self._keep(value)
@@ -102,7 +104,7 @@ class Context:
 
     def artifact(self, name: str, pointer: str, *, size: int | None = None, digest: str | None = None) -> None:
         """Register something that this attempt made, and where it is."""
-        blocking(self._hand.artifact(Artifact(name, pointer, size, digest)))
+        _blocking(self._hand.artifact(Artifact(name, pointer, size, digest)), "aartifact")
 
     async def aartifact(self, name: str, pointer: str, *, size: int | None = None, digest: str | None = None) -> None:
         await self._hand.artifact(Artifact(name, pointer, size, digest))
@@ -112,7 +114,7 @@ class Context:
 
         What the handler returns afterwards is not looked at. If the transaction did not commit, the attempt has failed.
         """
-        blocking(self._hand.complete(result, tx))
+        _blocking(self._hand.complete(result, tx), "acomplete")
 
     async def acomplete(self, result: Any = None, *, tx: "Transaction | None" = None) -> None:
         await self._hand.complete(result, tx)
@@ -120,7 +122,7 @@ class Context:
     @contextmanager
     def transaction(self) -> Iterator[Any]:
         """A transaction of your own in the store's database, for your tables and `complete(…, tx=…)` together."""
-        with SyncClient(blocking(self._hand.client())).transaction() as tx:
+        with SyncClient(_blocking(self._hand.client(), "atransaction")).transaction() as tx:
             yield tx
 
     @asynccontextmanager
@@ -131,14 +133,14 @@ class Context:
 
     def children(self) -> "list[Job]":
         """The jobs that name this one as their parent, the newest first."""
-        return blocking(self._hand.children())
+        return _blocking(self._hand.children(), "achildren")
 
     async def achildren(self) -> "list[Job]":
         return await self._hand.children()
 
     def wait_children(self, *, timeout_s: float | None = None) -> "list[Job]":
         """The children, once all of them have ended. It checks meanwhile whether the handler is to stop."""
-        return blocking(self._wait_children(timeout_s))
+        return _blocking(self._wait_children(timeout_s), "await_children")
 
     async def await_children(self, *, timeout_s: float | None = None) -> "list[Job]":
         return await self._wait_children(timeout_s)
@@ -177,3 +179,12 @@ class Context:
                 raise WaitTimedOut(left[0].id, left[0].state, timeout_s or 0)
             self.check()
             await self._hand.wait(WAIT_S)
+
+
+def _blocking(work: Coroutine[Any, Any, Result], twin: str) -> Result:
+    """In a handler that may be blocked. On the event loop all others would stand still, so its twin is named."""
+    if not is_blocking():
+        work.close()
+        message = "this call would block the event loop, and every handler on it"
+        raise InvalidArgument(f"{message}; in an async handler await ctx.{twin}(…) instead", code="blocking_call")
+    return blocking(work)
