@@ -315,28 +315,55 @@ create trigger detent_records_begin after insert on detent_records
     referencing new table as after for each statement execute function detent_check_moves();
 
 -- The same of those that move on. A record may make several moves in one step, as when a claim also starts the job: then
--- each of them is declared, has its event, and follows the one before it. The two tables of a statement have no index:
--- they are joined by a hash.
+-- each of them is declared, has its event, and follows the one before it.
+--
+-- Of many at once, each move is not looked up by itself. The events are those of this transaction, found together by
+-- its number, and there must be as many that fit as there are moves. That is read by the index of transactions and
+-- joined by hashes, whatever the tables looked like when it was planned: `offset 0` keeps the one apart from the other.
+-- Of a few, looking them up is quicker, and does not take longer the more the transaction has written before.
 create function detent_check_steps() returns trigger language plpgsql
-set search_path from current set enable_hashjoin = on set enable_nestloop = off as $$
+set search_path from current set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set enable_seqscan = off as $$
+declare
+    moves bigint := (select coalesce(sum(n.rev - o.rev), 0) from after n join before o on o.job = n.job);
+    fit bigint;
 begin
-    if exists (
-        select 1 from after n join before o on o.job = n.job
-        where n.rev <> o.rev and coalesce((
-            select count(*) = n.rev - o.rev and bool_and(
-                (
-                    select case when e.rev = n.rev then m.phase = n.phase and m.target = n.state else m.phase <> 'ended' end
-                    from detent_moves m
-                    where m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb
-                        and m.target = e.to_state
-                ) is true and e.from_state = (
-                    select p.to_state from detent_events p where p.job = e.job and p.rev = e.rev - 1
-                )
-            )
-            from detent_events e
-            where e.job = n.job and e.rev > o.rev and e.rev <= n.rev
-        ), false) is false
-    ) then
+    if moves = 0 then
+        return null;
+    elsif moves < 32 then
+        fit := (
+            select sum((
+                select count(*)
+                from detent_events e
+                where e.job = n.job and e.rev > o.rev and e.rev <= n.rev
+                    and (
+                        select case when e.rev = n.rev then m.phase = n.phase and m.target = n.state else m.phase <> 'ended' end
+                        from detent_moves m
+                        where m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb
+                            and m.target = e.to_state
+                    )
+                    and e.from_state = (
+                        select p.to_state from detent_events p where p.job = e.job and p.rev = e.rev - 1
+                    )
+            ))
+            from after n join before o on o.job = n.job
+        );
+    else
+        with written as materialized (
+            select e.job, e.rev, e.verb, e.from_state, e.to_state
+            from detent_events e where e.tx = pg_current_xact_id() offset 0
+        )
+        select count(*) into fit
+        from after n
+        join before o on o.job = n.job
+        join written e on e.job = n.job and e.rev > o.rev and e.rev <= n.rev
+        left join written p on p.job = e.job and p.rev = e.rev - 1
+        join (select * from detent_moves offset 0) m
+            on m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb and m.target = e.to_state
+        where case when e.rev = n.rev then m.phase = n.phase and m.target = n.state else m.phase <> 'ended' end
+            and e.from_state = case when e.rev = o.rev + 1 then o.state else p.to_state end;
+    end if;
+    if fit is distinct from moves then
         raise exception 'detent: a move is declared, and has its event' using errcode = 'DT002';
     end if;
     return null;
@@ -379,19 +406,19 @@ create trigger detent_records_step before update of
     when (new.rev <= old.rev or new.job <> old.job or new.lifecycle <> old.lifecycle or new.tenant <> old.tenant)
     execute function detent_refuse('a move is a step up in rev, of the same job');
 
--- A record leaves its table for the other one only, by the move that its last event tells of.
+-- A record leaves its table for the other one only, by one move. That its event begins where this one was, is seen to
+-- when it comes in there: the state of a record is that of its last event.
 create function detent_check_leave() returns trigger language plpgsql
-set search_path from current as $$
+set search_path from current set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set enable_seqscan = off as $$
 begin
-    if exists (
-        select 1 from before o
-        where coalesce((
-            select n.lifecycle = o.lifecycle and o.state = (
-                select e.from_state from detent_events e where e.job = o.job and e.rev = n.rev
-            )
-            from detent_ended n
-            where n.job = o.job and n.rev = o.rev + 1
-        ), false) is false
+    if (select count(*) from before) <> (
+        select count(*)
+        from (
+            select n.job, n.rev, n.lifecycle from detent_ended n
+            where n.job = any (array(select o.job from before o)) offset 0
+        ) n
+        join before o on o.job = n.job and o.rev = n.rev - 1 and o.lifecycle = n.lifecycle
     ) then
         raise exception 'detent: only its end takes a job from the living' using errcode = 'DT002';
     end if;
@@ -403,25 +430,46 @@ create trigger detent_records_leave after delete on detent_records
     referencing old table as before for each statement execute function detent_check_leave();
 
 -- And nothing comes in but by a declared end, with its event, which follows the one before it; and it is nowhere else.
+-- Many at once are looked at together, as above.
 create function detent_check_end() returns trigger language plpgsql
-set search_path from current as $$
+set search_path from current set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set enable_seqscan = off as $$
+declare
+    ends bigint := (select count(*) from after);
+    fit bigint;
 begin
-    if exists (
-        select 1 from after n
-        where coalesce((
-            select n.outcome = (
-                select m.outcome from detent_moves m
-                where m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb and m.target = n.state
-                    and m.phase = 'ended'
-            ) and e.from_state = (
-                select p.to_state from detent_events p where p.job = n.job and p.rev = n.rev - 1
+    if ends < 32 then
+        fit := (
+            select count(*) from after n
+            where (
+                select n.outcome = (
+                    select m.outcome from detent_moves m
+                    where m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb
+                        and m.target = n.state and m.phase = 'ended'
+                ) and e.from_state = (
+                    select p.to_state from detent_events p where p.job = n.job and p.rev = n.rev - 1
+                )
+                from detent_events e
+                where e.job = n.job and e.rev = n.rev and e.to_state = n.state
             )
-            from detent_events e
-            where e.job = n.job and e.rev = n.rev and e.to_state = n.state
-        ), false) is false or (
-            select r.job from detent_records r where r.job = n.job
-        ) is not null
-    ) then
+        );
+    else
+        select count(*) into fit
+        from after n
+        join (
+            select e.job, e.rev, e.verb, e.from_state, e.to_state
+            from detent_events e where e.tx = pg_current_xact_id() offset 0
+        ) e on e.job = n.job and e.rev = n.rev and e.to_state = n.state
+        join (select * from detent_moves where phase = 'ended' offset 0) m
+            on m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb and m.target = n.state
+            and m.outcome = n.outcome
+        where e.from_state = (
+            select p.to_state from detent_events p where p.job = n.job and p.rev = n.rev - 1
+        );
+    end if;
+    if fit <> ends or (
+        select count(*) from detent_records r where r.job = any (array(select n.job from after n))
+    ) > 0 then
         raise exception 'detent: a job ends in a declared way, with its last event, and once' using errcode = 'DT002';
     end if;
     return null;
