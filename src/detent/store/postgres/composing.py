@@ -20,10 +20,12 @@ _KEPT: Final = (
 )  # fmt: skip
 
 
+# The jobs, the group of each, and the group that each row is for.
+_GROUPS: Final = ("members", "groups", "row_groups")
 # What a statement may name beside its rows.
 COMMON: Final = ("clock", "reckoned", "tolerance", "guarded_tenant", "guarded_queues", "wanted")
-# How a column comes: different in each row, the same in all, or nothing in any.
-Kind = Literal["array", "value", "null"]
+# How a column comes: different in each row, the same in all, or nothing in any; or rows are shared by groups of jobs.
+Kind = Literal["array", "value", "null", "groups"]
 
 
 class Part(NamedTuple):
@@ -54,6 +56,12 @@ def several(block: str, names: Names, kinds: tuple[Kind, ...]) -> Part:
     return Part(block, names, ("array", *_with_optional(block, names, kinds, "array")[1:]))
 
 
+@lru_cache(COMPOSED_MAX)
+def grouped(block: str, names: Names, kinds: tuple[Kind, ...]) -> Part:
+    """A part whose rows are each for all jobs of a group."""
+    return Part(block, names, ("groups", *kinds[1:]))
+
+
 def _with_optional(block: str, names: Names, kinds: Sequence[Kind], how: Kind) -> tuple[Kind, ...]:
     """If one of the optional columns is there, all come: else each combination would be a statement of its own."""
     may_lack = optional(block, names)
@@ -78,10 +86,11 @@ def composed(parts: tuple[Part, ...], *, is_guarded: bool) -> Form:
 def _labels(parts: Sequence[Part]) -> list[str]:
     """What the values of the parts are called, in the order in which they come."""
     return [
-        f"p{place}_{name}"
+        f"p{place}_{label}"
         for place, part in enumerate(parts)
         for (name, _), how in zip(columns_of(part.block, part.names), part.kinds, strict=True)
         if how != "null"
+        for label in (_GROUPS if how == "groups" else (name,))
     ]
 
 
@@ -94,9 +103,10 @@ def _counted(parts: Sequence[Part]) -> list[str]:
 
 def _filled(part: Part, prefix: str, is_guarded: bool) -> str:
     block = SQL[part.block].replace("{rows}", _rows(part, prefix)).replace("{p}", prefix)
+    block = block.replace("{in_order}", "order by place" if part.kinds[0] == "groups" else "")
     block = block.replace("{unsaid}", SQL["unsaid"] if is_guarded else "")
     names = part.names
-    block = block.replace("{names}", ", ".join(names)).replace("{assignments}", _assigned(names))
+    block = block.replace("{names}", ", ".join(names)).replace("{assignments}", assigned(names))
     if part.block != "end_records":
         return block
     kept = [name for name in _KEPT if name not in names]
@@ -116,10 +126,12 @@ def _rows(part: Part, prefix: str) -> str:
     if not arrays:
         return f"(select {', '.join((*values, *nulls))}, 1 as place)"
     listed = ", ".join(("u.*", *values, *nulls))
+    if named[0][2] == "groups":
+        return SQL["for_groups"].replace("{p}", prefix).format(listed=listed, arrays=arrays, aliases=aliases)
     return f"(select {listed} from unnest({arrays}) with ordinality as u ({aliases}, place))"
 
 
-def _assigned(names: Names) -> str:
+def assigned(names: Names) -> str:
     """Who looks at a record looks at wake_at, or before it: only what comes sooner moves the entry in the index."""
     assigned = [f"{name} = k.{name}" for name in names]
     if "wake_at" in names:

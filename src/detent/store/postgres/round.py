@@ -5,10 +5,10 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from detent.kernel import Event
-from detent.store.postgres.columns import BEGUN, Names, columns_of
-from detent.store.postgres.composing import Kind, Part, composed, several, single
+from detent.store.postgres.columns import BEGUN, Columns, Names, columns_of
+from detent.store.postgres.composing import Kind, Part, composed, grouped, several, single
 from detent.store.postgres.script import Ask
-from detent.store.postgres.values import array, in_text, texts
+from detent.store.postgres.values import array, in_text, numbers, texts
 from detent.store.request import Key
 from detent.store.rows import Row, text
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from detent.store.postgres.session import Session
 
 TOLERANCE_US: Final = 250_000  # between the moment that was reckoned and the store's own
+SHARED_MAX: Final = 8  # rows that are worth sharing, and jobs to each that make it so
 _TOLERANCE: Final = str(TOLERANCE_US)
 _ALWAYS: Final = frozenset(BEGUN)
 _IN_ORDER: Final = frozenset(("move_record", "end_records", "say"))
@@ -42,6 +43,7 @@ class Round:
         self._said: Steps = {}
         self._events: list[tuple[Keys, Event, str | None]] = []
         self._queues: set[Key] = set()
+        self._numbers: dict[int, list[int]] = {}
 
     def begin(self, key: Key, first: Event, spec: Row, columns: Mapping[str, Any]) -> None:
         self._first(key, first)
@@ -108,9 +110,17 @@ class Round:
             made.append(self._begun_rows())
         for block, sets in (("move_record", self._moved), ("end_records", self._ended), ("say", self._said)):
             made += [
-                (block, names, [(session.numbers(keys), row) for keys, row in rows]) for names, rows in sets.items()
+                (block, names, [(self._numbered(session, keys), row) for keys, row in rows])
+                for names, rows in sets.items()
             ]
         return made
+
+    def _numbered(self, session: "Session", keys: Keys) -> list[int]:
+        """The numbers of these jobs: a list of their own for each list of keys, which several rows may share."""
+        known = self._numbers.get(id(keys))
+        if known is None:
+            known = self._numbers[id(keys)] = sorted(session.numbers(keys))
+        return known
 
     def _begun_rows(self) -> Filled:
         more = set().union(*[columns.keys() - _ALWAYS for _, _, columns in self._begun])
@@ -125,12 +135,11 @@ class Round:
         return "insert_record", names, [([row[0]], (*row[1:], *said)) for row, said in rows]
 
     def _log(self, session: "Session") -> list[Filled]:
-        numbers = session.numbers
-        logged = [(numbers(keys), _event_row(event, said)) for keys, event, said in self._events]
+        logged = [(self._numbered(session, keys), event_row(event, said)) for keys, event, said in self._events]
         rows: list[Filled] = [
-            ("insert_event", (), logged),  # by one insert: what follows in the log has to come later
-            ("insert_detail", (), [(numbers([key]), row) for key, row in self.details]),
-            ("insert_note", (), [(numbers([key]), row) for key, row in self.notes]),
+            ("insert_event", (), logged),  # by one insert, so that they are numbered in their order
+            ("insert_detail", (), [(session.numbers([key]), row) for key, row in self.details]),
+            ("insert_note", (), [(session.numbers([key]), row) for key, row in self.notes]),
             ("keep_receipt", (), [([row[0]], row[1:]) for row in self.receipts]),
         ]
         return [each for each in rows if each[2]]
@@ -139,6 +148,8 @@ class Round:
 def _part(block: str, names: Names, rows: list[tuple[list[Any], Row]], values: list[str | None]) -> Part:
     """Column by column: as an array, or as one value if it is the same in every row. Its values are added to those."""
     firsts, row = rows[0]
+    if len(rows) > 1 and block == "insert_event" and _are_shared(rows):
+        return _grouped(rows, block, names, values)
     if len(rows) > 1:
         return _several([(first, *row) for firsts, row in rows for first in firsts], block, names, values)
     if len(firsts) > 1:
@@ -151,9 +162,33 @@ def _part(block: str, names: Names, rows: list[tuple[list[Any], Row]], values: l
 def _alike(firsts: list[Any], row: Row, block: str, names: Names, values: list[str | None]) -> Part:
     """Only the first column differs."""
     part = several(block, names, ("array", *["null" if value is None else "value" for value in row]))
-    values.append(array(columns_of(block, names)[0][1], sorted(firsts)))
+    values.append(array(columns_of(block, names)[0][1], firsts))
     values += _texts(row, part)
     return part
+
+
+def _are_shared(rows: list[tuple[list[Any], Row]]) -> bool:
+    """Whether few rows are for many jobs: a claim that starts a hundred has two events for each."""
+    return len(rows) <= SHARED_MAX and sum([len(firsts) for firsts, _ in rows]) > SHARED_MAX * len(rows)
+
+
+def _grouped(rows: list[tuple[list[Any], Row]], block: str, names: Names, values: list[str | None]) -> Part:
+    """Rows for the same jobs name their group, so that neither is written out for each of the other."""
+    groups = {id(firsts): firsts for firsts, _ in rows}
+    places = {group: place for place, group in enumerate(groups)}
+    columns = list(zip(*[row for _, row in rows], strict=True))
+    part = grouped(block, names, ("groups", *[_kind(column) for column in columns]))
+    values.append(numbers([job for firsts in groups.values() for job in firsts]))
+    values.append(numbers([place for place, firsts in enumerate(groups.values()) for _ in firsts]))
+    values.append(numbers([places[id(firsts)] for firsts, _ in rows]))
+    _add_columns(columns, columns_of(block, names)[1:], part.kinds[1:], values)
+    return part
+
+
+def _add_columns(columns: list[Row], typed: Columns, kinds: Sequence[Kind], values: list[str | None]) -> None:
+    for (_, kind), column, how in zip(typed, columns, kinds, strict=True):
+        if how != "null":
+            values.append(array(kind, column) if how == "array" else in_text(column[0]))
 
 
 def _texts(row: Row, part: Part) -> list[str | None]:
@@ -171,9 +206,7 @@ def _several(rows: list[Row], block: str, names: Names, values: list[str | None]
         rows = sorted(rows, key=_first)
     columns = list(zip(*rows, strict=True))
     part = several(block, names, tuple([_kind(column) for column in columns]))
-    for (_, kind), column, how in zip(columns_of(block, names), columns, part.kinds, strict=True):
-        if how != "null":
-            values.append(array(kind, column) if how == "array" else in_text(column[0]))
+    _add_columns(columns, columns_of(block, names), part.kinds, values)
     return part
 
 
@@ -192,7 +225,7 @@ def _first_row(first: Event) -> Row:
     )  # fmt: skip
 
 
-def _event_row(event: Event, payload: str | None) -> Row:
+def event_row(event: Event, payload: str | None) -> Row:
     return (
         event.tenant, event.rev, event.type, event.verb, event.from_state, event.to_state, event.at,
         event.actor, event.role, event.worker, event.attempt, event.request_id, event.trace_id, event.cause,

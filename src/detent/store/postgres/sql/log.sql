@@ -1,6 +1,7 @@
 -- The log, its details, notes and receipts.
 
 -- name: insert_event
+-- Numbered in their order: what happens to a job later in a statement has the higher number.
 events as (
     insert into detent_events (
         tenant, job, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id,
@@ -9,7 +10,16 @@ events as (
     select
         tenant, job, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id,
         cause, changes, payload, version
-    from {rows} k
+    from {rows} k {in_order}
+)
+
+-- name: for_groups
+-- Rows that are each for all jobs of a group.
+(
+    select m.job, {listed}
+    from unnest(:{p}members::bigint[], :{p}groups::bigint[]) as m (job, shared)
+    join unnest(:{p}row_groups::bigint[], {arrays}) with ordinality as u (shared, {aliases}, place)
+        on u.shared = m.shared
 )
 
 -- name: insert_detail
