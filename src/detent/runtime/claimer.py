@@ -25,6 +25,7 @@ from detent.store.query import PAGE_MAX
 
 FUTILE_MIN: Final = 4  # times in a row that it was woken for nothing, before it waits a little
 PAUSE_S: Final = 0.001
+SECOND_MIN: Final = 100  # the room that makes a second claim worth while as long as one is under way
 STOP_S: Final = 10.0  # for a claim that is under way when it is to stop
 PAUSE_MAX_S: Final = 0.05
 
@@ -62,7 +63,8 @@ class Claimer:
         self._nudged = asyncio.Event()
         self._futile = 0
         self._cursor: str | None = None
-        self._claiming: asyncio.Task[int] | None = None
+        self._under_way: dict[asyncio.Task[int], int] = {}  # claims, and how many jobs each asks for
+        self._plenty = asyncio.Event()  # the last claim got all it asked for
         self._is_stopped = False
         self._unheard_s: float | None = None  # when a claim was sent that nobody has answered
 
@@ -75,38 +77,66 @@ class Claimer:
         self._nudged.set()
 
     async def run(self) -> None:
-        """Until it is stopped."""
-        patience = Backoff()
-        while not self._is_stopped:
-            try:
-                await self._round()
-                patience.succeeded()
-            except DetentError as error:
-                self._observer.troubled("claim", error)
-                await patience.wait()
+        """Until it is stopped. Where there is plenty, two claims are under way: the store writes one of them while the
+        jobs of the other begin.
+        """
+        await asyncio.gather(self._over_and_over(self._first), self._over_and_over(self._second))
 
     async def stopped(self) -> None:
         """No more claims. One that is under way is waited for: what it takes would lie in nobody's hands."""
         self._is_stopped = True
         self._freed.set()
-        if self._claiming is not None:
-            await asyncio.wait([self._claiming], timeout=STOP_S)
+        self._plenty.set()
+        if self._under_way:
+            await asyncio.wait(self._under_way, timeout=STOP_S)
 
-    async def _round(self) -> None:
-        while not self._is_stopped and (self._lane.room <= 0 or not self._may_claim()):
-            self._freed.clear()
-            await self._freed.wait()
-        limit = min(self._lane.room, BATCH_MAX)
-        if self._is_stopped or limit <= 0:
+    async def _over_and_over(self, claim: Callable[[], Awaitable[None]]) -> None:
+        patience = Backoff()
+        while not self._is_stopped:
+            try:
+                await claim()
+                patience.succeeded()
+            except DetentError as error:
+                self._observer.troubled("claim", error)
+                await patience.wait()
+
+    async def _first(self) -> None:
+        await self._room_for(1)
+        if self._is_stopped:
             return
         if self._unheard_s is not None:
             await self._recover(self._unheard_s)
-            return
-        self._claiming = asyncio.create_task(self._claim(limit))
-        if await asyncio.shield(self._claiming):
+        elif await self._claimed():
             self._futile = 0
-        else:
+        elif not self._under_way:
             await self._wait()
+
+    async def _second(self) -> None:
+        await self._plenty.wait()
+        await self._room_for(SECOND_MIN)
+        if self._plenty.is_set() and self._unheard_s is None and not self._is_stopped:
+            await self._claimed()
+
+    async def _room_for(self, least: int) -> None:
+        while not self._is_stopped and (self._room < least or not self._may_claim()):
+            self._freed.clear()
+            await self._freed.wait()
+
+    @property
+    def _room(self) -> int:
+        return self._lane.room - sum(self._under_way.values())
+
+    async def _claimed(self) -> int:
+        """How many it got. Whoever gives up waiting for it does not stop it."""
+        limit = min(self._room, BATCH_MAX)
+        claiming = asyncio.create_task(self._claim(limit))
+        self._under_way[claiming] = limit
+        claiming.add_done_callback(self._settled)
+        return await asyncio.shield(claiming)
+
+    def _settled(self, claiming: "asyncio.Task[int]") -> None:
+        del self._under_way[claiming]
+        self._freed.set()
 
     async def _wait(self) -> None:
         """Until the log has grown, or a while. At first it only looks where the log ends, and claims once more."""
@@ -143,13 +173,22 @@ class Claimer:
         jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
         if len(jobs) < len(replies):
             self._observer.conflicted(len(replies) - len(jobs))
+        if len(jobs) == limit:
+            self._plenty.set()
+        else:
+            self._plenty.clear()
         if jobs:
             self._observer.claimed(len(jobs))
             await self._taken(self._lane, jobs, sent_s)
         return len(jobs)
 
     async def _recover(self, sent_s: float) -> None:
-        """A claim went unanswered: what it may have taken is in our name, and nobody here knows of it."""
+        """A claim went unanswered: what it may have taken is in our name, and nobody here knows of it.
+
+        Nor does anybody know yet of what another claim is about to bring, so that is waited for.
+        """
+        if self._under_way:
+            await asyncio.wait(self._under_way)
         owned = JobQuery(tenant=self._client.tenant, owner=self._command.worker)
         found = (await self._client.store.find(owned, PAGE_MAX)).items
         jobs = [job for job in found if job.spec.kind in self._kinds and not self._knows((job.id, job.attempt))]

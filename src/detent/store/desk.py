@@ -44,10 +44,11 @@ class Desk(Generic[Work]):
     a task or closes. After `close` nobody is at work, and nobody will be.
     """
 
-    def __init__(self, name: str, *clerks: Callable[[list[Work]], list[Outcome]]) -> None:
+    def __init__(self, name: str, *clerks: Callable[[list[Work]], list[Outcome]], size_max: int = SIZE_MAX) -> None:
         self._clerks = [(carry_out, threading.Lock()) for carry_out in clerks]
         self._door = threading.Lock()
         self._is_closed = False
+        self._size_max = size_max
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._last = 0  # how many tasks the last group had
         self._threads = [
@@ -117,7 +118,7 @@ class Desk(Generic[Work]):
         """What is waiting, within bounds; nothing at the end, which is put back if others come before it."""
         tasks: list[Task] = []
         size, tasks_max = 0, 1
-        while len(tasks) < tasks_max and size < SIZE_MAX:
+        while len(tasks) < tasks_max and size < self._size_max:
             try:
                 task = self._tasks.get(block=not tasks)  # with some in hand nobody waits for more
             except Empty:

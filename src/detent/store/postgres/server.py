@@ -1,6 +1,6 @@
 """The server behind a store: transactions on its connections, tried again where that is safe."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import psycopg
@@ -41,7 +41,13 @@ class Server:
         self.on_written: Callable[[], object] = lambda: None
 
     def write(self, group: list[Work]) -> list[Outcome]:
-        """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another."""
+        """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another.
+
+        Requests are kept apart from what reads first: as a rule they need one statement and no transaction around it.
+        """
+        requests = [work for work in group if work.requests is not None]
+        if requests and len(requests) < len(group):
+            return self._in_parts(group, requests, [work for work in group if work.requests is None])
         merged = _merged(group, self._keeping)
         try:
             return _spread(group, self._settled(merged))
@@ -58,9 +64,15 @@ class Server:
         """Those who have to wait for somebody are tried by themselves; the others stay together."""
         waiting = [each for each in group if not busy.keys or each.touches(busy.keys)] or group
         others = [each for each in group if each not in waiting]
-        outcomes = dict(zip(map(id, others), self.write(others), strict=True)) if others else {}
-        outcomes |= {id(each): self.write([each])[0] for each in waiting}
+        return self._in_parts(group, others, *[[each] for each in waiting])
+
+    def _in_parts(self, group: list[Work], *parts: list[Work]) -> list[Outcome]:
+        """Part by part, and answered in the order of the group."""
+        outcomes = {id(work): outcome for part in parts if part for work, outcome in self._answered(part)}
         return [outcomes[id(each)] for each in group]
+
+    def _answered(self, part: list[Work]) -> Iterable[tuple[Work, Outcome]]:
+        return zip(part, self.write(part), strict=True)
 
     def read(self, group: list[Work]) -> list[Outcome]:
         return [self._look(work) for work in group]
@@ -170,7 +182,8 @@ class Server:
 
     def _session(self) -> Session:
         clock = None if self._clock is None else self._clock()
-        return Session(self.connection.definitions, clock, self._memory.watermarks)
+        memory, reckoned = self._memory, self.connection.reckoning.now()
+        return Session(self.connection.definitions, clock, memory.watermarks, memory.models, reckoned)
 
     def _committed(self, session: Session) -> None:
         self.connection.definitions.committed()
