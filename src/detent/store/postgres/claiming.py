@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence, Set
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from detent.kernel import Job
 from detent.store.postgres.script import Script, ask
@@ -11,7 +11,11 @@ from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import numbers, texts
 from detent.store.postgres.watermarks import FIRST, Lane, Place
 from detent.store.request import ClaimRequest
+from detent.store.rows import Row
 from detent.store.waiting import now_s
+
+if TYPE_CHECKING:
+    from detent.store.postgres.at_once import AtOnce
 
 # How far past jobs that the kernel refuses a claim looks before it gives up.
 SCANNED_MAX: Final = 1_000
@@ -25,8 +29,9 @@ class Candidates:
     transaction others pass them over.
     """
 
-    def __init__(self, session: Session, request: ClaimRequest) -> None:
+    def __init__(self, session: Session, request: ClaimRequest, at_once: "AtOnce | None" = None) -> None:
         self._session = session
+        self._at_once = at_once  # what the first look may do beside looking
         self._request = request
         self._left = ["lane", "patient_lane"]  # where to look, one after the other
         self._unseen: list[str] = []  # those where all lanes are to be found first
@@ -57,8 +62,7 @@ class Candidates:
     def taken(self, jobs: Sequence[Job]) -> None:
         """These were claimed: the next claim may begin after them."""
         places = dict(self._began)
-        for job in jobs:
-            lane = _lane_of(job)
+        for lane, job in _last_of_lanes(jobs):
             place = job.order_at or 0, self._session.number((job.spec.tenant, job.id))
             places[lane] = max(places.get(lane, FIRST), place)
         marks, request = self._session.watermarks, self._request
@@ -81,9 +85,10 @@ class Candidates:
         self._places = dict.fromkeys(_lanes(self._request, self._kinds), FIRST)
         self._began = dict(self._places)
         self._unseen = list(self._left) if self._request.adapters is None else []
-        before = now_s()
+        before, at_once = now_s(), self._at_once
         page = yield from self._more()
-        self._took_s = now_s() - before
+        took_s = None if at_once is None else at_once.took_s
+        self._took_s = now_s() - before if took_s is None else took_s
         return page
 
     def _more(self) -> Script[list[Job]]:
@@ -104,13 +109,20 @@ class Candidates:
         sql = statement(name, is_unseen=is_unseen, is_passing=bool(self._passed))
         lanes = self._all_lanes() if is_unseen else self._known_lanes()
         asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
-        rows = yield ask(sql, asked | lanes | {"passed": texts(self._passed)})
+        rows = yield from self._rows(sql, asked | lanes | {"passed": texts(self._passed)})
         jobs: list[Job] = yield from self._session.jobs_of(rows)
-        for row, job in zip(rows, jobs, strict=True):
-            lane = _lane_of(job)
+        for lane, job in _last_of_lanes(jobs):
             self._began.setdefault(lane, FIRST)  # found just now
-            self._places[lane] = job.order_at or 0, row[0]
+            self._places[lane] = job.order_at or 0, self._session.number((job.spec.tenant, job.id))
         return jobs
+
+    def _rows(self, sql: str, values: dict[str, Any]) -> Script[list[Row]]:
+        at_once, self._at_once = self._at_once, None
+        if at_once is None:
+            return (yield ask(sql, values))
+        rows = yield ask(*at_once.around(sql, values))
+        at_once.heard(rows)
+        return rows
 
     def _all_lanes(self) -> dict[str, Any]:
         queues, spared = texts(dict.fromkeys(self._request.queues)), sorted(self._request.spared)
@@ -132,6 +144,11 @@ def statement(name: str, *, is_unseen: bool = False, is_passing: bool = False) -
     """`lane` or `patient_lane`: of lanes that are given or are to be found, with keys to be passed over or without."""
     sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
     return sql.replace("{passed}", SQL["passing_over"] if is_passing else "")
+
+
+def _last_of_lanes(jobs: Sequence[Job]) -> list[tuple[Lane, Job]]:
+    """Of jobs in order, those farthest in their lanes."""
+    return list({_lane_of(job): job for job in jobs}.items())
 
 
 def _lane_of(job: Job) -> Lane:

@@ -8,6 +8,7 @@ import msgspec
 
 from detent.errors import LifecycleError, NotFound
 from detent.kernel.digest import digest
+from detent.kernel.job import Spec
 from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.problems import problem
 from detent.store.moves import moves_of
@@ -87,6 +88,12 @@ class Definitions:
         """Of a lifecycle and a policy that are both known already."""
         lifecycle, last = self._numbers.get((name, version)), self._last_policy
         number = last[1] if last is not None and last[0] is policy else self._policy_numbers.get(encode(policy))
+        return None if lifecycle is None or number is None else (lifecycle, number)
+
+    def numbers_read(self, spec: Spec) -> tuple[int, int] | None:
+        """Of a job that was read here: its policy is one of those in hand."""
+        lifecycle = self._numbers.get((spec.lifecycle, spec.lifecycle_version))
+        number = next((number for number, policy in self._policies.items() if policy is spec.policy), None)
         return None if lifecycle is None or number is None else (lifecycle, number)
 
     def policy(self, number: int) -> Script[Policy]:

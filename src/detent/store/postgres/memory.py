@@ -7,6 +7,7 @@ revision, so that being wrong costs a second look and nothing else.
 from collections.abc import Iterable
 from typing import Final
 
+from detent.store.postgres.models import Models
 from detent.store.postgres.session import Known
 from detent.store.postgres.watermarks import Watermarks
 from detent.store.request import Key
@@ -21,6 +22,7 @@ class Memory:
     def __init__(self) -> None:
         self._known: dict[Key, Known] = {}
         self.watermarks = Watermarks()
+        self.models = Models()
 
     def get(self, key: Key) -> Known | None:
         return self._known.get(key)
@@ -28,7 +30,7 @@ class Memory:
     def put(self, written: Iterable[tuple[Key, Known]]) -> None:
         for key, known in written:
             job = known.job
-            if job.is_ended or len(job.spec.payload) + len(job.checkpoint or b"") > BYTES_MAX:
+            if job.phase == "ended" or len(job.spec.payload) + len(job.checkpoint or b"") > BYTES_MAX:
                 self._known.pop(key, None)
             else:
                 self._known[key] = known

@@ -15,6 +15,7 @@ from detent.lifecycle import Lifecycle, Policy
 from detent.store.facts import counted_to
 from detent.store.limits import KeyUse, LimitKey
 from detent.store.postgres.definitions import Definitions
+from detent.store.postgres.models import Models
 from detent.store.postgres.reckoning import monotonic_us
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.statements import SQL
@@ -49,11 +50,18 @@ class Session:
     """The facts of one transaction. `clock`: the moment, if it is not the store's own to say."""
 
     def __init__(
-        self, definitions: Definitions, clock: int | None = None, watermarks: Watermarks | None = None
+        self,
+        definitions: Definitions,
+        clock: int | None = None,
+        watermarks: Watermarks | None = None,
+        models: Models | None = None,
+        reckoned: int | None = None,
     ) -> None:
         self.definitions = definitions
         self.watermarks = watermarks or Watermarks()
+        self.models = models or Models()
         self.clock = clock
+        self.reckoned = reckoned if clock is None else clock  # about now, if anybody knows
         self.now = 0 if clock is None else clock
         self.told: tuple[int, int] | None = None  # what the store's clock last said, and when that was heard
         self.transaction: str | None = None
@@ -74,7 +82,7 @@ class Session:
     # -- facts, as the planning asks for them
 
     def job(self, tenant: str, job_id: str) -> Job | None:
-        return self._fact("job", self._jobs, (tenant, job_id))
+        return self._jobs.get((tenant, job_id)) or self._fact("job", self._jobs, (tenant, job_id))
 
     def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
         return self._fact("live", self._live, (tenant, kind, dedupe_key))
@@ -177,8 +185,8 @@ class Session:
             jobs.append(job)
             key = job.spec.tenant, job.id
             self._jobs[key], self._numbers[key] = job, row[0]
-            if len(row) > WIDTH:
-                self.at(row[WIDTH])
+        if rows and len(rows[0]) > WIDTH:
+            self.at(max([row[WIDTH] for row in rows]))
         return jobs
 
     def lifecycles(self) -> Script[list[Lifecycle]]:

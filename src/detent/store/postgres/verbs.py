@@ -4,10 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from detent.kernel import Job
 from detent.store.dice import Dice
 from detent.store.keeping import Keeping
 from detent.store.planning import Plan, plan, plan_claim, plan_due
+from detent.store.postgres.at_once import at_once, remember
 from detent.store.postgres.claiming import Candidates
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.session import Missing, Session
@@ -39,24 +42,41 @@ def apply(session: Session, requests: Sequence[Request], dice: Dice, keeping: Ke
 def claim(session: Session, request: ClaimRequest, dice: Dice, keeping: Keeping) -> Script[Replies]:
     """Candidates are looked for until there are enough that the kernel accepts, or none are left."""
     found: list[Job] = []
-    more = Candidates(session, request)
+    decided = at_once(session, request)
+    more = Candidates(session, request, decided)
     while True:
         page = yield from more.next_page()
-        found += page
+        if decided is not None and decided.is_written:
+            more.taken(page)
+            return (yield from _with_rest(session, request, decided.replies(page), dice, keeping))
+        found = _in_order(session, found + page) if found else page
         passed: set[str] = set()
         planned = yield from _planned(session, partial(_claimed, session, request, found, passed), dice)
         if not page or len(planned.changes) >= request.limit or (planned.replies and not planned.changes):
             break
         yield from more.pass_over(passed)
     more.taken([change.before for change, _ in planned.changes])
+    remember(session, request, planned)
     yield from write(session, planned, keeping)
     return planned.replies
 
 
 def _claimed(session: Session, request: ClaimRequest, found: list[Job], passed: set[str]) -> Plan:
     passed.clear()  # of an earlier try
-    in_order = sorted(found, key=lambda job: (job.order_at, session.number((job.spec.tenant, job.id))))
-    return plan_claim(request, in_order, session, session.now, passed=passed)
+    return plan_claim(request, found, session, session.now, passed=passed)
+
+
+def _with_rest(
+    session: Session, request: ClaimRequest, taken: Replies, dice: Dice, keeping: Keeping
+) -> Script[Replies]:
+    """With what there is beside the first look, if that did not bring all that was asked for."""
+    left = request.limit - len(taken)
+    return taken if not left else taken + (yield from claim(session, replace(request, limit=left), dice, keeping))
+
+
+def _in_order(session: Session, found: list[Job]) -> list[Job]:
+    """Of several pages: each by itself is in order."""
+    return sorted(found, key=lambda job: (job.order_at, session.number((job.spec.tenant, job.id))))
 
 
 def reconcile(session: Session, limit: int, dice: Dice, keeping: Keeping) -> Script[Replies]:

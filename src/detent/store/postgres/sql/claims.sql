@@ -88,6 +88,66 @@ cross join lateral (
 join detent_jobs j on j.job = r.job
 order by r.order_at, r.job
 
+-- name: claim_at_once
+-- The first jobs of the lanes, claimed as was decided on one like them; if one of them is not, or it was decided at
+-- another moment than now, they are found and no more.
+with clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment),
+found as materialized (
+    select * from (
+        {lane}
+    ) l
+    order by order_at, job limit :limit::bigint
+),
+alike as materialized (
+    select
+        bool_and(
+            f.lifecycle = :like_lifecycle::bigint and f.policy = :like_policy::bigint
+            and f.state = :like_state::text and f.rev = :like_rev::bigint and f.attempt = :like_attempt::bigint
+            and f.updated_at <= :now::bigint and f.owner is null and f.lease_s is null and f.lease_expires_at is null
+            and f.deadline_at is null and f.cancel_by is null and f.progress is null and f.trace_id is null
+            and f.limit_key is null
+        ) and abs((select moment from clock) - :now::bigint) <= :tolerance::bigint as is_so,
+        detent_now() - (extract(epoch from statement_timestamp()) * 1000000)::bigint as took
+    from found f
+),
+moved as (
+    update detent_records r set {assignments}, state = k.to_state, rev = k.to_rev, updated_at = k.at
+    from alike a, found f, (select {step}) k
+    where a.is_so and r.job = f.job and r.rev = k.from_rev
+    returning 1
+),
+events as (
+    insert into detent_events (
+        tenant, job, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id,
+        cause, changes, payload, version
+    )
+    select
+        e.tenant, f.job, e.rev, e.type, e.verb, e.from_state, e.to_state, e.at, e.actor, e.role, e.worker, e.attempt,
+        e.request_id, e.trace_id, e.cause, e.changes, e.payload, e.version
+    from alike a, found f, unnest(
+        :event_tenant::text[], :event_rev::bigint[], :event_type::text[], :event_verb::text[],
+        :event_from_state::text[], :event_to_state::text[], :event_at::bigint[], :event_actor::text[],
+        :event_role::text[], :event_worker::text[], :event_attempt::bigint[], :event_request_id::text[],
+        :event_trace_id::text[], :event_cause::text[], :event_changes::text[], :event_payload::text[],
+        :event_version::bigint[]
+    ) with ordinality as e (
+        tenant, rev, type, verb, from_state, to_state, at, actor, role, worker, attempt, request_id, trace_id, cause,
+        changes, payload, version, place
+    )
+    where a.is_so
+    order by e.place
+)
+select
+    f.*, c.moment, a.took,
+    case
+        when a.is_so and (select count(*) from moved) <> (select count(*) from found)
+        then detent_not_whole((select count(*) from moved), (select count(*) from found))
+        else a.is_so
+    end,
+    pg_current_xact_id()::text
+from alike a cross join clock c cross join found f
+order by f.order_at, f.job
+
 -- name: depth_max
 -- The limits of these queues, if they have any. Locked: of those who fill a limited queue at the same time, each sees
 -- what the one before has left, if it counts after this.

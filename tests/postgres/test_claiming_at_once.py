@@ -1,0 +1,174 @@
+"""Claims of many jobs that are alike are one statement, and come to what they would have come to one by one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from detent import Limit, Policy
+from detent.client import Client, SyncClient
+from detent.client.codec import Codec
+from detent.lifecycles import BUILT_IN
+from detent.store.postgres import Address, PostgresStore
+from detent.store.postgres.connection import Connection
+from detent.store.postgres.script import Ask
+from detent.store.sqlite import File, SqliteStore
+from detent.testing import VirtualClock
+
+JOBS: Final = 100
+PAGE: Final = 20
+ODD: Final = 47  # the place of the one that differs, where there is one
+
+Item = dict[str, Any]
+
+
+class World:
+    def __init__(self, store: Any, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.client = SyncClient(Client(store, tenant="default", codec=Codec(), lifecycles=tuple(BUILT_IN.values())))
+
+    def __enter__(self) -> "World":
+        self.client.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
+
+    def fill(self, odd: Item, **usual: Any) -> None:
+        for n in range(JOBS):
+            self.client.enqueue_many([{"kind": "scan", "job_id": f"job-{n:03}", **usual, **(odd if n == ODD else {})}])
+            self.clock.pass_s(0.001)
+
+    def drain(self, **asked: Any) -> list[list[tuple[str, int, int, str]]]:
+        """What each claim took, until there is nothing."""
+        taken: list[list[tuple[str, int, int, str]]] = []
+        while True:
+            jobs = self.client.claim(worker="w", limit=PAGE, start=True, **asked)
+            self.clock.pass_s(0.25)
+            if not jobs:
+                return taken
+            taken.append([(job.id, job.rev, job.attempt, str(job.lease_expires_at)) for job in jobs])
+
+    def log(self) -> list[str]:
+        told = [event for n in range(JOBS) for event in self.client.history(f"job-{n:03}")]
+        return [repr(event.record) if hasattr(event, "record") else repr(event) for event in told]
+
+
+@pytest.fixture
+def worlds(pg_emptied: str, tmp_path: Path) -> Iterator[tuple[World, World]]:
+    """The same, on both stores."""
+    one, other = VirtualClock(), VirtualClock()
+    sqlite = SqliteStore(File(str(tmp_path / "jobs.db"), synchronous="normal"), clock=other, random=lambda: 0.5)
+    postgres = PostgresStore(Address(url=pg_emptied), clock=one, random=lambda: 0.5)
+    with World(postgres, one) as here, World(sqlite, other) as there:
+        yield here, there
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that the store sends."""
+    sent: list[str] = []
+    execute = Connection.execute
+
+    def told(self: Connection, asked: Ask) -> Any:
+        sent.append(asked.sql)
+        return execute(self, asked)
+
+    monkeypatch.setattr(Connection, "execute", told)
+    return sent
+
+
+def test_claims_after_the_first_are_one_statement(worlds: tuple[World, World], asked: list[str]) -> None:
+    here, _ = worlds
+    here.fill({})
+    here.client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)
+    asked.clear()
+
+    for _ in range(3):
+        here.client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)
+
+    assert len(asked) == 3
+
+
+@pytest.mark.requirement("ALL-01", "ALL-03")
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {},
+        {"policy": Policy(lease_s=90.0)},
+        {"policy": Policy(timeout_s=600.0)},
+        {"priority": 9},
+        {"priority": -9},
+        {"trace_id": "0af7651916cd43dd8448eb211c80319c"},
+        {"limit_key": "k", "policy": Policy(limit=Limit(concurrency_max=1))},
+        {"dedupe_key": "once"},
+        {"adapter_id": "gpu"},
+        {"lifecycle": "document"},
+        {"payload": {"n": 1}},
+        {"correlation_id": "order-1"},
+    ],
+    ids=lambda odd: next(iter(odd), "nothing"),
+)
+def test_one_job_that_differs_is_claimed_as_on_the_other_store(worlds: tuple[World, World], odd: Item) -> None:
+    for world in worlds:
+        world.fill(odd)
+    here, there = worlds
+
+    taken = here.drain(), there.drain()
+
+    assert taken[0] == taken[1]
+    assert here.log() == there.log()
+    assert here.client.verify().is_clean
+
+
+def test_job_that_comes_back_among_others_is_claimed_at_its_own_revision(worlds: tuple[World, World]) -> None:
+    for world in worlds:
+        world.fill({"priority": 5})
+        (first,) = world.client.claim(worker="w", limit=1, start=True)
+        world.client.fail(first.id, worker="w", attempt=1, error={"type": "TransientError", "message": "it fell over"})
+        world.clock.pass_s(600)
+    here, there = worlds
+
+    taken = here.drain(), there.drain()
+
+    assert taken[0] == taken[1]
+    assert [job for page in taken[0] for job in page if job[2] == 2] == [(f"job-{ODD:03}", *taken[0][0][0][1:])]
+    assert here.log() == there.log()
+
+
+def test_queue_that_is_paused_between_two_claims_gives_no_more(worlds: tuple[World, World]) -> None:
+    here, _ = worlds
+    here.fill({})
+    for _ in range(2):
+        here.client.claim(worker="w", limit=PAGE, start=True)
+
+    here.client.pause_queue("default")
+
+    assert here.client.claim(worker="w", limit=PAGE, start=True) == []
+
+
+def test_job_that_is_not_due_yet_is_left_where_it_is(worlds: tuple[World, World]) -> None:
+    here, there = worlds
+    for world in worlds:
+        world.fill({"delay_s": 3_600})
+
+    taken = here.drain(), there.drain()
+
+    assert taken[0] == taken[1]
+    assert sum(len(page) for page in taken[0]) == JOBS - 1
+
+
+def test_what_was_claimed_at_once_is_completed_without_another_look(
+    worlds: tuple[World, World], asked: list[str]
+) -> None:
+    here, _ = worlds
+    here.fill({})
+    here.client.claim(worker="w", limit=PAGE, start=True)
+    jobs = here.client.claim(worker="w", limit=PAGE, start=True)
+    asked.clear()
+
+    here.client.complete_many([{"job_id": job.id, "worker": "w", "attempt": 1} for job in jobs])
+
+    assert len(asked) == 1
+    assert here.client.verify().is_clean
