@@ -20,10 +20,10 @@ Decide = Callable[[Lifecycle, Job | None, Command, int, float, Receipt | None], 
 # Moves that depend on no dice, no counter and nothing that was said of the job.
 _VERBS: Final = frozenset({"claim", "start", "complete"})
 # And progress, which a decision does not look at, but its writing may: it is not counted as a revision.
-_OF_JOB: Final = attrgetter(
-    "state", "rev", "attempt", "owner", "lease_s", "lease_expires_at", "deadline_at", "cancel_by", "progress"
-)
-_OF_SPEC: Final = attrgetter("policy", "tenant", "trace_id")
+_LOOKED_AT: Final = attrgetter(
+    "state", "rev", "attempt", "owner", "lease_s", "lease_expires_at", "deadline_at", "cancel_by", "progress",
+    "spec.policy", "spec.tenant", "spec.trace_id",
+)  # fmt: skip
 
 
 class Precedent:
@@ -84,7 +84,7 @@ def _is_plain(change: Change, now: int) -> bool:
 
 def _likeness(job: Job, now: int) -> tuple[Any, ...]:
     is_due = job.claim_at is not None and job.claim_at <= now
-    return is_due, job.updated_at <= now, _OF_JOB(job), _OF_SPEC(job.spec)
+    return is_due, job.updated_at <= now, _LOOKED_AT(job)
 
 
 def _signed(event: Event, spec: Spec) -> Event:

@@ -4,6 +4,7 @@ A plain class: thousands come and go each second. Threads share it without a loc
 below, or is one that may be written twice with the same meaning.
 """
 
+from functools import lru_cache
 from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -26,11 +27,21 @@ Key = tuple[str, int]  # job id and attempt: the fence
 
 
 class Run:
-    __slots__ = (
-        "attempt", "began_s", "carrier", "checkpoint", "deadline_s", "give_up_s", "handler", "is_completing",
-        "is_ending", "is_killed", "is_over", "is_renewing", "is_told_lost", "job", "kill_s", "lane", "lease_until_s",
-        "over_for_sure_s", "parked", "progress", "progress_told_s", "renew_s", "rev", "stop", "ways",
-    )  # fmt: skip
+    # What a run begins with: only what comes to differ is kept for each.
+    stop: "Stop | None" = None  # why its handler has to stop
+    kill_s = inf  # when it is stopped the hard way
+    deadline_s = inf  # when its time is over
+    is_killed = False  # that was done
+    is_over = False  # its handler came to an end, or is waited for no longer; loop only
+    is_ending = False  # the end is on its way to the store; loop only
+    is_told_lost = False  # the store itself said that the lease is gone
+    is_completing = False  # the handler completed it in a transaction of its own
+    is_renewing = False  # set by the keeper, reset on the loop; only where a revision is demanded
+    parked: "list[Command] | None" = None  # waits for the renewal; loop only
+    checkpoint: bytes | None = None  # saved, not written yet
+    progress: Progress | None = None  # told, not written yet
+    progress_told_s = -inf
+    carrier: Any = None  # what carries it out: a task, a thread, a child
 
     def __init__(
         self, job: kernel.Job, handler: "Handler", ways: "Ways", lane: "Lane", *, sent_s: float, heard_s: float
@@ -40,27 +51,12 @@ class Run:
         self.ways = ways
         self.lane = lane
         self.attempt = job.attempt
+        self.key = (job.spec.id, job.attempt)
         self.rev = job.rev
         self.began_s = heard_s
-        self.deadline_s = inf if job.deadline_at is None else heard_s + (job.deadline_at - job.updated_at) / 1e6
+        if job.deadline_at is not None:
+            self.deadline_s = heard_s + (job.deadline_at - job.updated_at) / 1e6
         self.hold(sent_s, heard_s)
-        self.stop: Stop | None = None  # why its handler has to stop
-        self.kill_s = inf  # when it is stopped the hard way
-        self.is_killed = False  # that was done
-        self.is_over = False  # its handler came to an end, or is waited for no longer; loop only
-        self.is_ending = False  # the end is on its way to the store; loop only
-        self.is_told_lost = False  # the store itself said that the lease is gone
-        self.is_completing = False  # the handler completed it in a transaction of its own
-        self.is_renewing = False  # set by the keeper, reset on the loop; only where a revision is demanded
-        self.parked: list[Command] | None = None  # waits for the renewal; loop only
-        self.checkpoint: bytes | None = None  # saved, not written yet
-        self.progress: Progress | None = None  # told, not written yet
-        self.progress_told_s = -inf
-        self.carrier: Any = None  # what carries it out: a task, a thread, a child
-
-    @property
-    def key(self) -> Key:
-        return self.job.spec.id, self.attempt
 
     def hold(self, sent_s: float, heard_s: float) -> None:
         """The lease was taken or extended between these two moments of our clock, which knows no more than that.
@@ -69,11 +65,11 @@ class Run:
         """
         policy = self.job.spec.policy
         lease_s = self.job.lease_s or policy.lease_s
-        lasts_s = min(lease_s, 2 * policy.heartbeat_s)  # two heartbeats missed and it is anybody's
+        lasts_s, given_up_s, renewed_s = _terms(lease_s, policy.heartbeat_s)
         self.lease_until_s = sent_s + lasts_s
-        self.give_up_s = self.lease_until_s - min(MARGIN_MAX_S, lasts_s * MARGIN_SHARE)
+        self.give_up_s = sent_s + given_up_s
         self.over_for_sure_s = heard_s + lease_s
-        self.renew_s = sent_s + min(policy.heartbeat_s, lease_s / 2)
+        self.renew_s = sent_s + renewed_s
 
     @property
     def stop_by_s(self) -> float:
@@ -87,3 +83,10 @@ class Run:
 
     def __repr__(self) -> str:
         return f"<Run of {self.handler.kind} {self.job.spec.id} attempt={self.attempt}>"
+
+
+@lru_cache(256)
+def _terms(lease_s: float, heartbeat_s: float) -> tuple[float, float, float]:
+    """How long a lease lasts from when it was asked for; when it is given up before that; and when it is renewed."""
+    lasts_s = min(lease_s, 2 * heartbeat_s)  # two heartbeats missed and it is anybody's
+    return lasts_s, lasts_s - min(MARGIN_MAX_S, lasts_s * MARGIN_SHARE), min(heartbeat_s, lease_s / 2)

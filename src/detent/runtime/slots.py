@@ -18,7 +18,7 @@ from detent.runtime.lane import Ended
 from detent.runtime.run import Run
 from detent.runtime.stopping import Stop
 
-TURN_MAX: Final = 50  # handlers in a row, before others on the loop have their turn
+TURN_S: Final = 0.002  # of handlers in a row, before others on the loop have their turn
 ABANDON_S: Final = 1.0  # how long a handler that was cancelled may go on; then it is waited for no longer
 
 
@@ -87,16 +87,46 @@ class Slots:
 
     async def _slot(self) -> None:
         while True:
-            for _ in range(TURN_MAX):
-                if not self._waiting:
-                    break
-                await _Driven(self, self._waiting.popleft())
+            until_s = monotonic() + TURN_S
+            while self._waiting and monotonic() < until_s:
+                suspended = self._begun(self._waiting.popleft())
+                if suspended is not None:
+                    await suspended
             if self._waiting:
                 await asyncio.sleep(0)
                 continue
             idle = self._loop.create_future()
             self._idle.append(idle)
             await idle
+
+    def _begun(self, run: Run) -> "_Driven | None":
+        """Call its handler; what comes back is driven to its end by the slot, if it is not at its end already."""
+        variables = copy_context()
+        self.current = run
+        run.began_s = monotonic()  # what was taken together begins one after the other
+        try:
+            coroutine = variables.run(self._caller.call, run)
+        except Unfit as unfit:
+            self.over(run, None, fault_of(unfit.__cause__ or unfit, stage="input"))
+            return None
+        except BaseException as error:  # whatever it raises is the handler's, and the slot lives on
+            self.over(run, None, fault_of(error))
+            return None
+        if not isinstance(coroutine, Coroutine):
+            coroutine = _awaited(coroutine)
+        return self._suspended_in(run, coroutine, variables)
+
+    def _suspended_in(self, run: Run, coroutine: Coroutine[Any, Any, Any], variables: Variables) -> "_Driven | None":
+        """After its first step. Many a handler has no other, and no more is made for it than that takes."""
+        try:
+            waits_for = variables.run(coroutine.send, None)
+        except StopIteration as done:
+            self.over(run, done.value, None)
+        except BaseException as error:
+            self.over(run, None, fault_of(error))
+        else:
+            return _Driven(self, run, coroutine, variables, waits_for)
+        return None
 
     def _cancel(self, run: Run) -> None:
         if not run.is_over and run.carrier is not None:
@@ -119,9 +149,6 @@ class Slots:
             self._busy -= 1
         self._ended(run, value, fault)
 
-    def call(self, run: Run) -> Any:
-        return self._caller.call(run)
-
     def suspended(self, run: Run) -> None:
         self._leave(run)
         self._wake()
@@ -131,38 +158,34 @@ class Slots:
 
 
 class _Driven:
-    """A handler, step by step, so that it is known when it has the loop and when it has not."""
+    """A handler that has suspended itself, step by step, so that it is known when it has the loop and when not."""
 
-    __slots__ = ("_run", "_slots")
+    __slots__ = ("_coroutine", "_run", "_slots", "_variables", "_waits_for")
 
-    def __init__(self, slots: Slots, run: Run) -> None:
+    def __init__(
+        self, slots: Slots, run: Run, coroutine: Coroutine[Any, Any, Any], variables: Variables, waits_for: Any
+    ) -> None:
         self._slots = slots
         self._run = run
+        self._coroutine = coroutine
+        self._variables = variables
+        self._waits_for = waits_for
 
     def __await__(self) -> Generator[Any, Any, None]:
-        slots, run = self._slots, self._run
-        variables = copy_context()
-        slots.current = run
-        try:
-            coroutine = variables.run(slots.call, run)
-        except Unfit as unfit:
-            slots.over(run, None, fault_of(unfit.__cause__ or unfit, stage="input"))
-            return
-        except BaseException as error:  # whatever it raises is the handler's, and the slot lives on
-            slots.over(run, None, fault_of(error))
-            return
-        if not isinstance(coroutine, Coroutine):
-            coroutine = _awaited(coroutine)
-        yield from self._drive(coroutine, variables)
-
-    def _drive(self, coroutine: Coroutine[Any, Any, Any], variables: Variables) -> Generator[Any, Any, None]:
-        slots, run = self._slots, self._run
-        step: Any = coroutine.send
-        given: Any = None
+        slots, run, coroutine, waits_for = self._slots, self._run, self._coroutine, self._waits_for
         while True:
+            if run.carrier is None and not run.is_over:
+                run.carrier = asyncio.current_task()
+            slots.suspended(run)
+            step: Any = coroutine.send
+            given: Any = None
+            try:
+                given = yield waits_for
+            except BaseException as thrown:
+                step, given = coroutine.throw, thrown
             slots.current = run
             try:
-                waits_for = variables.run(step, given)
+                waits_for = self._variables.run(step, given)
             except StopIteration as done:
                 slots.over(run, done.value, None)
                 return
@@ -170,14 +193,6 @@ class _Driven:
                 slots.over(run, None, fault_of(error))
                 self._calm(error)
                 return
-            if run.carrier is None and not run.is_over:
-                run.carrier = asyncio.current_task()
-            slots.suspended(run)
-            try:
-                given = yield waits_for
-                step = coroutine.send
-            except BaseException as thrown:
-                step, given = coroutine.throw, thrown
 
     def _calm(self, error: BaseException) -> None:
         """A cancellation that was meant for the handler ends with it; one of the slot itself goes on."""
