@@ -17,7 +17,8 @@ from detent.app.registration import Registration, check_defaults, check_job_opti
 from detent.app.twins import twin
 from detent.app.typed import Declare
 from detent.client import Client, Codec, SyncClient, connect
-from detent.client.connecting import Connecting
+from detent.client.addresses import settings_of_worker
+from detent.client.connecting import Connecting, address_of
 from detent.client.sync import run
 from detent.errors import DetentError, InvalidArgument
 from detent.lifecycle import Lifecycle
@@ -100,10 +101,17 @@ class App:
         return self.connector()()
 
     def connector(self) -> Callable[[], Connecting]:
-        """What makes such clients, for a worker. It can be sent to another process, unless its codec cannot."""
+        """What makes such clients. It can be sent to another process, unless its codec cannot."""
+        return self._connector(self._settings)
+
+    def worker_connector(self) -> Callable[[], Connecting]:
+        """The same for a worker, which may have more connections."""
+        return self._connector(settings_of_worker(address_of(self.url)) | self._settings)
+
+    def _connector(self, settings: dict[str, Any]) -> Callable[[], Connecting]:
         if self._store_of is not None:
             return partial(self._connect_to, self._store_of)
-        return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **self._settings)
+        return partial(connect, self.url, tenant=self.tenant, lifecycles=tuple(self._lifecycles), **settings)
 
     def move(self, *, url: str | None = None, tenant: str | None = None) -> None:
         """Go to another store, or be another tenant, from now on: before anything was opened."""

@@ -12,6 +12,8 @@ from detent.errors import InvalidArgument, shown
 from detent.store import Keeping, Store
 from detent.store.sqlite import File, SqliteStore
 
+WORKER_CONNECTIONS: Final = 4
+_SERVERS: Final = ("postgresql", "postgres")
 _KEPT: Final[tuple[str, ...]] = ("receipts_s", "verbose_s")
 _YEAR_S: Final = 366 * 86_400
 _SECRET: Final = re.compile(r"//[^/?#]*@")
@@ -35,7 +37,7 @@ def store_of(url: str, settings: Mapping[str, Any], *, create: bool = True, **na
         raise _bad(url, "is no address")
     if parts.fragment:
         raise _bad(url, "has a #; write it as %23 if it belongs to the name")
-    if parts.scheme in ("postgresql", "postgres"):
+    if parts.scheme in _SERVERS:
         return _on_postgres(url, parts, settings, create=create, nature=nature)
     if parts.scheme == "sqlite":
         return _on_sqlite(url, parts, settings, create=create, nature=nature)
@@ -77,6 +79,15 @@ def _on_postgres(
     except (Error, ValueError) as error:
         raise _bad(url, f"is not understood ({_SECRET.sub('//…@', str(error).strip())})") from None
     return PostgresStore(Address(url=theirs, create=create, **own), kept=Keeping(**kept), **nature)
+
+
+def settings_of_worker(url: str) -> dict[str, Any]:
+    """What a worker asks for beyond others, unless the address says otherwise: on a server, a second connection that
+    writes, so that it takes jobs while it ends others.
+    """
+    parts = urlsplit(url)
+    is_said = any(name == "connections" for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    return {} if is_said or parts.scheme not in _SERVERS else {"connections": WORKER_CONNECTIONS}
 
 
 def for_libpq(url: str, more: str = "") -> str:

@@ -68,13 +68,17 @@ def connect(
     which is to be off behind a pooler that hands out single transactions; `retry_s`, how long a server may be out of
     reach. Whatever else stands in the address of a PostgreSQL server is libpq's: `sslmode`, `options`, ….
     """
-    address = url if url is not None else os.environ.get("DETENT_URL") or DEFAULT_URL
+    address = address_of(url)
     if codec is not None and not isinstance(codec, Codec):
         raise InvalidArgument(f"codec is {shown(codec)}; give a detent.Codec")
     check_kind("create", create, bool)
     known = (*BUILT_IN.values(), *_checked(lifecycles))
     store = store_of(address, settings, create=create)
     return Connecting(Client(store, tenant=tenant, codec=codec or Codec(), lifecycles=known))
+
+
+def address_of(url: str | None) -> str:
+    return url if url is not None else os.environ.get("DETENT_URL") or DEFAULT_URL
 
 
 def _checked(lifecycles: Sequence[Lifecycle]) -> Sequence[Lifecycle]:

@@ -24,6 +24,7 @@ from detent.surfaces.cli.worker.counts import Counts, counts_of
 from detent.surfaces.cli.worker.crew import PROCESSES_MAX, Crew
 from detent.surfaces.cli.worker.logs import NAME, set_up_logs
 from detent.surfaces.cli.worker.member import SIGNALS
+from detent.surfaces.cli.worker.memory import look_seldom
 from detent.surfaces.cli.worker.metrics import HOST, served
 from detent.surfaces.cli.worker.plan import Plan, app_of, made_up_name, worker_of
 from detent.surfaces.cli.worker.status import logged, told, watched
@@ -85,6 +86,7 @@ Ready = Callable[[Callable[[], Counts]], None]
 
 async def _alone(plan: Plan, app: App, _processes: int, ready: Ready) -> Counts:
     worker = worker_of(plan, app, Logging())
+    look_seldom()
     ready(lambda: counts_of(worker))
     await worker.run(signals=SIGNALS)
     return counts_of(worker)

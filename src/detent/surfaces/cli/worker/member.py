@@ -20,6 +20,7 @@ from detent.runtime.observing import Logging
 from detent.surfaces.cli.failure import Failure
 from detent.surfaces.cli.worker.counts import counts_of
 from detent.surfaces.cli.worker.logs import set_up_logs
+from detent.surfaces.cli.worker.memory import look_seldom
 from detent.surfaces.cli.worker.plan import Plan, app_of, worker_of
 
 STOP: Final = b"stop\n"
@@ -34,7 +35,9 @@ def main(plan: str, fd: int) -> None:
     try:
         app = app_of(asked)
         set_up_logs(is_watched=asked.is_watched, is_one_of_several=True)
-        asyncio.run(_work(worker_of(asked, app, Logging()), fd))
+        worker = worker_of(asked, app, Logging())
+        look_seldom()
+        asyncio.run(_work(worker, fd))
     except (DetentError, Failure) as error:
         sys.exit(f"worker {asked.name}: {error}")
 

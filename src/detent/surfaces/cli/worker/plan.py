@@ -68,7 +68,7 @@ def check_queues(app: App, asked: tuple[str, ...]) -> None:
 def worker_of(plan: Plan, app: App, observer: Observer) -> Worker:
     is_moved = plan.url is not None or plan.tenant is not None
     return Worker(
-        app.connector(),
+        app.worker_connector(),
         app.handlers(plan.queues or None),
         settings=plan.settings(app),
         name=plan.name,
