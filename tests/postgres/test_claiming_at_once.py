@@ -159,6 +159,22 @@ def test_job_that_is_not_due_yet_is_left_where_it_is(worlds: tuple[World, World]
     assert sum(len(page) for page in taken[0]) == JOBS - 1
 
 
+def test_jobs_of_which_the_same_is_told_end_together_though_more_was_said_of_some(worlds: tuple[World, World]) -> None:
+    for world in worlds:
+        world.fill({})
+        jobs = world.client.claim(worker="w", limit=JOBS, start=True)
+        for job in jobs[::2]:
+            world.client.progress(job.id, worker="w", attempt=1, fraction=0.5)
+        world.client.complete_many(
+            [{"job_id": job.id, "worker": "w", "attempt": 1} for job in (*jobs[::2], *jobs[1::2])]
+        )
+    here, there = worlds
+
+    assert here.client.count(by=["state"]) == {("succeeded",): JOBS}
+    assert here.log() == there.log()
+    assert here.client.verify().is_clean
+
+
 def test_what_was_claimed_at_once_is_completed_without_another_look(
     worlds: tuple[World, World], asked: list[str]
 ) -> None:

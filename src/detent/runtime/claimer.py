@@ -169,6 +169,7 @@ class Claimer:
             replies = await self._client.store.claim(request)
         except StoreError:
             self._unheard_s = sent_s
+            self._plenty.clear()
             raise
         jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
         if len(jobs) < len(replies):

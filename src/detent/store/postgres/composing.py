@@ -123,11 +123,12 @@ def _rows(part: Part, prefix: str) -> str:
     aliases = ", ".join(name for name, _, how in named if how == "array")
     values = [f":{prefix}{name}::{kind} as {name}" for name, kind, how in named if how == "value"]
     nulls = [f"null::{kind} as {name}" for name, kind, how in named if how == "null"]
-    if not arrays:
-        return f"(select {', '.join((*values, *nulls))}, 1 as place)"
     listed = ", ".join(("u.*", *values, *nulls))
     if named[0][2] == "groups":
-        return SQL["for_groups"].replace("{p}", prefix).format(listed=listed, arrays=arrays, aliases=aliases)
+        more = {"arrays": f", {arrays}", "aliases": f", {aliases}"} if arrays else {"arrays": "", "aliases": ""}
+        return SQL["for_groups"].replace("{p}", prefix).format(listed=listed, **more)
+    if not arrays:
+        return f"(select {', '.join((*values, *nulls))}, 1 as place)"
     return f"(select {listed} from unnest({arrays}) with ordinality as u ({aliases}, place))"
 
 

@@ -18,7 +18,7 @@ events as (
 (
     select m.job, {listed}
     from unnest(:{p}members::bigint[], :{p}groups::bigint[]) as m (job, shared)
-    join unnest(:{p}row_groups::bigint[], {arrays}) with ordinality as u (shared, {aliases}, place)
+    join unnest(:{p}row_groups::bigint[]{arrays}) with ordinality as u (shared{aliases}, place)
         on u.shared = m.shared
 )
 
