@@ -1,0 +1,90 @@
+"""One failure path under way: the job that is made for it, what is done to it, and what became of it."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from detent import Artifact, Event, Job, Note
+from detent.client import SyncClient
+from detent.lifecycles import BUILT_IN
+from tests.paths.app import QUEUES, STEADY
+from tests.paths.deeds import do
+from tests.paths.path import Path
+from tests.paths.table import job_id_of
+
+
+class Outcome(Struct, frozen=True):
+    """`heirs` are the jobs that came of it."""
+
+    job: Job
+    events: list[Event]
+    notes: list[Note]
+    artifacts: list[Artifact]
+    heirs: list["Outcome"]
+    trouble: str = ""
+
+
+class Jobs:
+    """All jobs of a store at a moment, read at once."""
+
+    def __init__(self, client: SyncClient) -> None:
+        self._by_id = {job.id: job for job in client.find(limit=1_000)}
+
+    def __getitem__(self, job_id: str) -> Job:
+        return self._by_id[job_id]
+
+    def heirs(self, job_id: str) -> list[Job]:
+        return [job for job in self._by_id.values() if job.parent_job_id == job_id]
+
+
+class Player:
+    def __init__(self, client: SyncClient, url: str, lifecycle: str, path: Path) -> None:
+        self._client = client
+        self._url = url
+        self._deeds = list(path.deeds)
+        self._trouble = ""
+        self.path = path
+        self.lifecycle = lifecycle
+        self.job_id = job_id_of(lifecycle, path)
+
+    @property
+    def item(self) -> dict[str, Any]:
+        path = self.path
+        item = {
+            "kind": path.kind, "lifecycle": self.lifecycle, "queue": QUEUES.get(path.kind, STEADY),
+            "job_id": self.job_id, "payload": path.payload or {"acts": list(path.acts)},
+            "policy": BUILT_IN[self.lifecycle].policy(**path.policy), "submit": path.is_submitted,
+        }  # fmt: skip
+        return item if path.topic is None else item | {"topic": path.topic}
+
+    def go_on(self, jobs: Jobs) -> None:
+        """Do what is to be done next, if the job is where it is to be done. Others go on, whatever comes of it."""
+        if self._deeds and jobs[self.job_id].state == self._deeds[0].when:
+            try:
+                do(self._deeds.pop(0), jobs[self.job_id], self._client, self._url)
+            except Exception as error:
+                self._trouble = repr(error)
+
+    def is_over(self, jobs: Jobs) -> bool:
+        """Nothing is left that could still happen to it, or to the job that came of it."""
+        if self._deeds or self.path.rests:
+            return not self._deeds
+        heirs = jobs.heirs(self.job_id)
+        is_ended = jobs[self.job_id].is_ended and all(heir.is_ended for heir in heirs)
+        return is_ended and bool(heirs) == bool(self.path.heir) and self._has_notes()
+
+    def outcome(self, jobs: Jobs) -> Outcome:
+        return self._outcome(jobs, jobs[self.job_id], trouble=self._trouble)
+
+    def _outcome(self, jobs: Jobs, job: Job, trouble: str = "") -> Outcome:
+        heirs = [self._outcome(jobs, heir) for heir in jobs.heirs(job.id)]
+        told = self._client
+        return Outcome(job, told.history(job.id), told.notes(job.id), told.artifacts(job.id), heirs, trouble)
+
+    def _has_notes(self) -> bool:
+        return not self.path.notes or len(self._client.notes(self.job_id)) >= len(self.path.notes)
+
+
+def all_active(players: Iterable[Player], jobs: Jobs) -> bool:
+    return all(jobs[player.job_id].phase == "active" for player in players)

@@ -1,0 +1,99 @@
+"""All failure paths of all lifecycles on one store, at once: jobs, workers, and what people do to them meanwhile.
+
+First three workers take the jobs of their queues: one is killed, one stands still, one is told to stop. Then comes the
+steady worker, which runs everything else and takes over what the others have left. Nobody here reconciles: whatever has
+to be done about a lost lease or a time limit, the workers do.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Final
+
+from msgspec import Struct
+
+import detent
+from detent import Job
+from detent.audit import Report
+from detent.client import SyncClient
+from tests.paths.deeds import claim_elsewhere
+from tests.paths.player import Jobs, Outcome, Player, all_active
+from tests.paths.table import PATHS
+from tests.paths.workers import WorkerProcess
+
+WAIT_S: Final = 40.0  # for everything to come to its end
+LOOK_S: Final = 0.05
+FIRST: Final = ("killed", "frozen", "drained")
+
+
+class Played(Struct, frozen=True):
+    """`exits` are the exit codes of the workers that were told to stop, and `said` what each has written."""
+
+    url: str
+    outcomes: dict[str, Outcome]
+    report: Report
+    exits: dict[str, int]
+    said: dict[str, str]
+
+
+class Scene:
+    def __init__(self, client: SyncClient, url: str) -> None:
+        self._client = client
+        self._players = [Player(client, url, lifecycle, path) for lifecycle, paths in PATHS.items() for path in paths]
+        self._url = url
+
+    def play(self) -> Played:
+        for answer in self._client.enqueue_many([player.item for player in self._players]):
+            assert isinstance(answer, Job), answer
+        with ExitStack() as stack:
+            workers = {name: stack.enter_context(self._worker(name, "--queue", name)) for name in FIRST}
+            self._have_first(workers)
+            exits = {"drained": workers["drained"].drain()}
+            claim_elsewhere(self._client)
+            workers["steady"] = stack.enter_context(self._worker("steady"))
+            self._come_to_an_end(workers["frozen"])
+            exits |= {name: workers[name].drain() for name in ("frozen", "steady")}
+            jobs = Jobs(self._client)
+            outcomes = {player.job_id: player.outcome(jobs) for player in self._players}
+            said = {name: worker.said() for name, worker in workers.items()}
+        return Played(self._url, outcomes, self._client.verify(), exits, said)
+
+    def _worker(self, name: str, *options: str) -> WorkerProcess:
+        return WorkerProcess(self._url, name, "--grace", "0.2s", *options)
+
+    def _have_first(self, workers: dict[str, WorkerProcess]) -> None:
+        """Let each of the first workers run what is for it; then two of them are lost."""
+        players = [player for player in self._players if player.path.kind in FIRST]
+        self._until(lambda jobs: all_active(players, jobs))
+        jobs = Jobs(self._client)
+        for player in players:
+            player.go_on(jobs)
+        workers["killed"].kill()
+        workers["frozen"].freeze()
+
+    def _come_to_an_end(self, frozen: WorkerProcess) -> None:
+        """The worker that stands still goes on when all its jobs are lost to it."""
+        left, is_frozen = self._players, True
+
+        def is_over(jobs: Jobs) -> bool:
+            nonlocal left, is_frozen
+            for player in left:
+                player.go_on(jobs)
+            left = [player for player in left if not player.is_over(jobs)]
+            if is_frozen and not any(jobs[player.job_id].owner == "frozen" for player in left):
+                frozen.thaw()
+                is_frozen = False
+            return not left and not is_frozen
+
+        self._until(is_over)
+
+    def _until(self, is_so: Callable[[Jobs], bool]) -> None:
+        """Or until it has been long enough: then the tests of the paths that are not over show where those are."""
+        ends_s = time.monotonic() + WAIT_S
+        while not is_so(Jobs(self._client)) and time.monotonic() < ends_s:
+            time.sleep(LOOK_S)
+
+
+def played_on(url: str) -> Played:
+    with detent.connect(url) as client:
+        return Scene(client, url).play()
