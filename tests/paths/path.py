@@ -11,8 +11,12 @@ from msgspec import Struct
 from detent.lifecycle import Lifecycle, Retry
 
 LEASE_S: Final = 2.0
+LIMIT_S: Final = 1.0  # of a run that is to exceed it; time enough for one that is not
 # Of a job whose lease is to run out soon. All others keep the long leases that their lifecycles have.
 SOON: Final[dict[str, Any]] = {"lease_s": LEASE_S, "heartbeat_s": LEASE_S / 2, "allow_unusual_lease": True}
+
+# An engine has 10 s to start a job, and somebody 30 s to take it: on a busy machine that is soon over.
+PATIENT: Final[dict[str, dict[str, Any]]] = {"engine": {"timeouts": {"queued": 600.0, "dispatched": 600.0}}}
 
 Edge = tuple[str, str, str]  # from, verb, to
 Moves = tuple[str, ...]  # "verb state", each

@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from detent import Artifact, Event, Job, Note
+from detent import Artifact, Event, Job, Note, Policy
 from detent.client import SyncClient
 from detent.lifecycles import BUILT_IN
 from tests.paths.app import QUEUES, STEADY
 from tests.paths.deeds import do
-from tests.paths.path import Path
+from tests.paths.path import PATIENT, Path
 from tests.paths.table import job_id_of
 
 
@@ -54,9 +54,14 @@ class Player:
         item = {
             "kind": path.kind, "lifecycle": self.lifecycle, "queue": QUEUES.get(path.kind, STEADY),
             "job_id": self.job_id, "payload": path.payload or {"acts": list(path.acts)},
-            "policy": BUILT_IN[self.lifecycle].policy(**path.policy), "submit": path.is_submitted,
+            "policy": self._policy(), "submit": path.is_submitted,
         }  # fmt: skip
         return item if path.topic is None else item | {"topic": path.topic}
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether what is to be done next has to be done while a short lease lasts."""
+        return bool(self._deeds) and self._deeds[0].by == "elsewhere"
 
     def go_on(self, jobs: Jobs) -> None:
         """Do what is to be done next, if the job is where it is to be done. Others go on, whatever comes of it."""
@@ -81,6 +86,9 @@ class Player:
         heirs = [self._outcome(jobs, heir) for heir in jobs.heirs(job.id)]
         told = self._client
         return Outcome(job, told.history(job.id), told.notes(job.id), told.artifacts(job.id), heirs, trouble)
+
+    def _policy(self) -> Policy:
+        return BUILT_IN[self.lifecycle].policy(**PATIENT.get(self.lifecycle, {}) | self.path.policy)
 
     def _has_notes(self) -> bool:
         return not self.path.notes or len(self._client.notes(self.job_id)) >= len(self.path.notes)

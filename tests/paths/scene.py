@@ -27,13 +27,16 @@ FIRST: Final = ("killed", "frozen", "drained")
 
 
 class Played(Struct, frozen=True):
-    """`exits` are the exit codes of the workers that were told to stop, and `said` what each has written."""
+    """`exits` are the exit codes of the workers that were told to stop, `said` is what each has written, and `metrics`
+    what the steady one has counted.
+    """
 
     url: str
     outcomes: dict[str, Outcome]
     report: Report
     exits: dict[str, int]
     said: dict[str, str]
+    metrics: str
 
 
 class Scene:
@@ -43,27 +46,32 @@ class Scene:
         self._url = url
 
     def play(self) -> Played:
-        for answer in self._client.enqueue_many([player.item for player in self._players]):
-            assert isinstance(answer, Job), answer
         with ExitStack() as stack:
             workers = {name: stack.enter_context(self._worker(name, "--queue", name)) for name in FIRST}
             self._have_first(workers)
             exits = {"drained": workers["drained"].drain()}
+            self._make([player for player in self._players if player.path.kind not in FIRST])
             claim_elsewhere(self._client)
-            workers["steady"] = stack.enter_context(self._worker("steady"))
+            workers["steady"] = stack.enter_context(self._worker("steady", "--metrics-port", "0"))
             self._come_to_an_end(workers["frozen"])
+            metrics = workers["steady"].metrics()
             exits |= {name: workers[name].drain() for name in ("frozen", "steady")}
             jobs = Jobs(self._client)
             outcomes = {player.job_id: player.outcome(jobs) for player in self._players}
             said = {name: worker.said() for name, worker in workers.items()}
-        return Played(self._url, outcomes, self._client.verify(), exits, said)
+        return Played(self._url, outcomes, self._client.verify(), exits, said, metrics)
 
     def _worker(self, name: str, *options: str) -> WorkerProcess:
         return WorkerProcess(self._url, name, "--grace", "0.2s", *options)
 
+    def _make(self, players: list[Player]) -> None:
+        for answer in self._client.enqueue_many([player.item for player in players]):
+            assert isinstance(answer, Job), answer
+
     def _have_first(self, workers: dict[str, WorkerProcess]) -> None:
         """Let each of the first workers run what is for it; then two of them are lost."""
         players = [player for player in self._players if player.path.kind in FIRST]
+        self._make(players)
         self._until(lambda jobs: all_active(players, jobs))
         jobs = Jobs(self._client)
         for player in players:
@@ -72,18 +80,21 @@ class Scene:
         workers["frozen"].freeze()
 
     def _come_to_an_end(self, frozen: WorkerProcess) -> None:
-        """The worker that stands still goes on when all its jobs are lost to it."""
-        left, is_frozen = self._players, True
+        """The worker that stands still goes on last: until then the steady one alone does what time demands."""
+        late = [player for player in self._players if player.path.kind == "frozen"]
+        self._until_over([player for player in self._players if player not in late])
+        self._until(lambda jobs: all(jobs[player.job_id].owner != "frozen" for player in late))
+        frozen.thaw()
+        self._until_over(late)
+
+    def _until_over(self, players: list[Player]) -> None:
+        left = sorted(players, key=lambda player: not player.is_pressing)
 
         def is_over(jobs: Jobs) -> bool:
-            nonlocal left, is_frozen
             for player in left:
                 player.go_on(jobs)
-            left = [player for player in left if not player.is_over(jobs)]
-            if is_frozen and not any(jobs[player.job_id].owner == "frozen" for player in left):
-                frozen.thaw()
-                is_frozen = False
-            return not left and not is_frozen
+            left[:] = [player for player in left if not player.is_over(jobs)]
+            return not left
 
         self._until(is_over)
 

@@ -1,12 +1,14 @@
 """`detent worker` as a person starts it, in a process of its own, until a test ends it by a signal."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 from types import TracebackType
 from typing import Final, Self
+from urllib.request import urlopen
 
 from tests.surfaces.running import ROOT
 
@@ -52,6 +54,13 @@ class WorkerProcess:
         """SIGTERM, and its exit code."""
         self._process.send_signal(signal.SIGTERM)
         return int(self._process.wait(WAIT_S))
+
+    def metrics(self) -> str:
+        """What it has counted, from where its banner says that this is told."""
+        address = re.search(r"http://\S+", self.said())
+        assert address is not None, self.said()
+        with urlopen(address[0], timeout=WAIT_S) as answer:
+            return str(answer.read(), "utf-8")
 
     def said(self) -> str:
         self._written.seek(0)

@@ -57,6 +57,9 @@ class Observer:
     def buried(self, job: "Job") -> None:
         """A job has become a dead letter, by what its handler came to or by what time demanded."""
 
+    def given_up(self, job: "Job") -> None:
+        """Time has ended a job as a failure that is no dead letter, or has parked it until a person requeues it."""
+
     def ticked(self, schedule: str) -> None:
         """The calendar asked for a job, and this worker made it."""
 
@@ -89,11 +92,21 @@ class Logging(Observer):
         log.error("stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack)
 
     def buried(self, job: "Job") -> None:
-        error = "" if job.error is None else f": {job.error.type}: {job.error.message}"
-        log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, error)
+        log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, _why(job))
+
+    def given_up(self, job: "Job") -> None:
+        what = "has failed" if job.is_ended else "waits for a person to requeue it"
+        log.error(
+            "%s job %s %s, '%s' after %d attempts%s", job.spec.kind, job.id, what, job.state, job.attempt, _why(job)
+        )
 
     def troubled(self, duty: str, error: BaseException) -> None:
         log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
+
+
+def _why(job: "Job") -> str:
+    error = job.error or job.last_error
+    return "" if error is None else f": {error.type}: {error.message}"
 
 
 def _named(run: "Run") -> str:

@@ -9,6 +9,7 @@ from typing import Final
 
 from detent.client import Client
 from detent.kernel import Job
+from detent.kernel.budget import is_waiting_for_a_person
 from detent.kernel.failure import EXPIRED
 from detent.runtime.backing_off import jittered
 from detent.runtime.duty import for_ever, nudged_within
@@ -54,6 +55,8 @@ class Reconciler:
         for job in jobs:
             if job.state in self._atlas[job].dead_letters:
                 self._observer.buried(job)
+            elif _is_given_up(job):
+                self._observer.given_up(job)
 
 
 class Pruner:
@@ -74,6 +77,13 @@ class Pruner:
             successes_s=kept.successes_s, others_s=kept.others_s, jobs_max=PRUNED_MAX
         )  # fmt: skip
         self._observer.pruned(pruned.jobs)
+
+
+def _is_given_up(job: Job) -> bool:
+    """A job that somebody wanted cancelled is not; it may count as a failure all the same."""
+    if job.error is not None:
+        return job.error.category != "cancelled"
+    return job.phase == "parked" and is_waiting_for_a_person(job)
 
 
 def _has_expired(job: Job) -> bool:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.paths.app import NOBODY
-from tests.paths.path import SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LEASE_S, LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
 
 RUN: Final = ("claim claimed", "start running")
 BEGUN: Final = ("enqueue queued", *RUN)
@@ -64,7 +64,7 @@ CONTRACT: Final = (
     Path(
         name="run limit is over",
         acts=("wait", "succeed"),
-        policy=QUICK | {"timeout_s": 0.3},
+        policy=QUICK | {"timeout_s": LIMIT_S},
         moves=(*BEGUN, *BACK),
         last="TimedOut", attempts=2, failures=1, retries=1,
         shows=("CON-01", "ALL-16"),
@@ -72,7 +72,7 @@ CONTRACT: Final = (
     Path(
         name="run limit is over, and the budget used up",
         acts=("wait",),
-        policy={"timeout_s": 0.3, "retry": retry(1)},
+        policy={"timeout_s": LIMIT_S, "retry": retry(1)},
         moves=(*BEGUN, "stall stalled"),
         by="reconciler", last="TimedOut", failures=1, retries=1, rests=True,
         shows=("CON-01", "ALL-16"),
@@ -80,7 +80,7 @@ CONTRACT: Final = (
     Path(
         name="budget is used up, and an operator sends it round again",
         acts=("wait", "succeed"),
-        policy={"timeout_s": 0.3, "retry": retry(1)},
+        policy={"timeout_s": LIMIT_S, "retry": retry(1)},
         deeds=(cli("stalled", "job", "requeue"),),
         moves=(*BEGUN, *BACK),
         last="TimedOut", attempts=2, retries=1,
@@ -105,7 +105,8 @@ CONTRACT: Final = (
     Path(
         name="worker is killed, and another reclaims the job",
         kind="killed", acts=("wait_deaf", "succeed"),
-        policy=SOON | {"reclaim": True, "retry": retry(5, base_s=0)},
+        # Its lease ends when nothing else does: a reconciler that looks again at once would requeue it.
+        policy=SOON | {"lease_s": 2 * LEASE_S, "heartbeat_s": LEASE_S, "reclaim": True, "retry": retry(5, base_s=0)},
         moves=(*BEGUN, "stall stalled", *RUN, "complete succeeded"),
         last="LeaseExpired", attempts=2, crashes=1, retries=1,
         shows=("CON-08",),

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.paths.path import SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
 
 WAITING: Final = ("enqueue PENDING", "schedule SCHEDULED")
 HELD: Final = (*WAITING, "claim DISPATCHED")
@@ -55,14 +55,14 @@ DISPATCH: Final = (
     Path(
         name="run limit is over",
         acts=("wait",),
-        policy={"timeout_s": 0.3},
+        policy={"timeout_s": LIMIT_S},
         moves=(*BEGUN, "time_out TIMEOUT"),
         by="reconciler", error=Told("TimedOut", "engine", "timeout"), failures=1,
     ),
     Path(
         name="job that timed out is run again by an operator",
         acts=("wait", "succeed"),
-        policy={"timeout_s": 0.3},
+        policy={"timeout_s": LIMIT_S},
         deeds=(cli("TIMEOUT", "job", "rerun"),),
         moves=(*BEGUN, "time_out TIMEOUT"),
         by="reconciler", error=Told("TimedOut", "engine", "timeout"), failures=1,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.paths.app import NOBODY
-from tests.paths.path import SOON, Deed, Heir, Path, Told, cli, retry
+from tests.paths.path import LIMIT_S, SOON, Deed, Heir, Path, Told, cli, retry
 
 BEGUN: Final = ("enqueue CREATED", "submit QUEUED", "claim RUNNING")
 AGAIN: Final = ("requeue QUEUED", "claim RUNNING")
@@ -83,7 +83,7 @@ DOCUMENT: Final = (
     Path(
         name="run limit is over",
         acts=("wait", "succeed"),
-        policy=QUICK | {"timeout_s": 0.3},
+        policy=QUICK | {"timeout_s": LIMIT_S},
         moves=(*BEGUN, "time_out RETRYING", *BACK),
         last="TimedOut", attempts=2, failures=1, retries=1,
         shows=("DOC-01",),
@@ -91,7 +91,7 @@ DOCUMENT: Final = (
     Path(
         name="run limit is over, and the retries used up",
         acts=("wait_deaf",),
-        policy={"timeout_s": 0.3, "retry": retry(1)},
+        policy={"timeout_s": LIMIT_S, "retry": retry(1)},
         moves=(*BEGUN, "time_out FAILED"),
         by="reconciler", error=Told("TimedOut", "engine", "timeout"), failures=1,
         shows=("DOC-01",),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.paths.app import NOBODY
-from tests.paths.path import SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
 
 HELD: Final = ("enqueue queued", "claim dispatched")
 BEGUN: Final = (*HELD, "start running")
@@ -83,7 +83,7 @@ ENGINE: Final = (
     Path(
         name="run limit is over",
         acts=("wait",),
-        policy={"timeout_s": 0.3},
+        policy={"timeout_s": LIMIT_S},
         moves=(*BEGUN, "time_out failed"),
         by="reconciler", error=Told("TimedOut", "engine", "timeout"), failures=1,
         shows=("ENG-02", "ENG-05"),

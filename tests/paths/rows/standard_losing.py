@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.paths.path import SOON, Path, Told, elsewhere, retry
+from tests.paths.path import LIMIT_S, SOON, Path, Told, elsewhere, retry
 from tests.paths.rows.standard import BEGUN, RUN
 
 HELD: Final = ("enqueue queued", "claim assigned")
@@ -13,7 +13,7 @@ STANDARD_LOSING: Final = (
     Path(
         name="run limit is over",
         acts=("wait", "succeed"),
-        policy={"timeout_s": 0.3, "retry": retry(3)},
+        policy={"timeout_s": LIMIT_S, "retry": retry(3)},
         moves=(*BEGUN, "time_out queued", *RUN, "complete succeeded"),
         last="TimedOut", attempts=2, failures=1, retries=1,
         shows=("ALL-16",),
@@ -21,7 +21,7 @@ STANDARD_LOSING: Final = (
     Path(
         name="run limit is over, and its handler does not listen",
         acts=("wait_deaf",),
-        policy={"timeout_s": 0.3, "retry": retry(1)},
+        policy={"timeout_s": LIMIT_S, "retry": retry(1)},
         moves=(*BEGUN, "time_out dead_lettered"),
         by="owner or reconciler", error=OVERTIME, failures=1,
         shows=("ALL-16", "STD-09"),
@@ -29,7 +29,7 @@ STANDARD_LOSING: Final = (
     Path(
         name="run limit is over elsewhere",
         kind="elsewhere",
-        policy={"timeout_s": 0.3, "retry": retry(1)},
+        policy={"timeout_s": LIMIT_S, "retry": retry(1)},
         deeds=(elsewhere("assigned", "start"),),
         moves=(*BEGUN, "time_out dead_lettered"),
         by="reconciler", error=OVERTIME, failures=1,
