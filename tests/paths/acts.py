@@ -71,6 +71,20 @@ async def fail_when_told(ctx: Context) -> None:
         raise TransientError("could not stop well") from None
 
 
+async def fail_finally_when_told(ctx: Context) -> None:
+    try:
+        await wait(ctx)
+    except Cancelled:
+        throw("PermanentError")
+
+
+async def await_what_is_cancelled(ctx: Context) -> None:
+    """A cancellation that nobody asked this job for."""
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    asyncio.get_running_loop().call_soon(task.cancel)
+    await task
+
+
 async def emit(ctx: Context) -> None:
     await ctx.aartifact("page", "memory://page")
     await wait_deaf(ctx)
@@ -78,6 +92,11 @@ async def emit(ctx: Context) -> None:
 
 async def emit_and_fail(ctx: Context) -> None:
     await ctx.aartifact("page", "memory://page")
+    throw("PermanentError")
+
+
+async def report_and_fail(ctx: Context) -> None:
+    ctx.progress(0.5, "halfway")
     throw("PermanentError")
 
 
@@ -98,8 +117,8 @@ async def succeed(ctx: Context) -> None: ...
 ASYNC: Final[dict[str, Callable[[Context], Awaitable[Any]]]] = {
     each.__name__: each
     for each in (
-        succeed, wait, wait_deaf, save, save_at_the_end, resume, finish_anyway, fail_when_told, emit, emit_and_fail,
-        roll_back, return_what_is_no_result,
+        succeed, wait, wait_deaf, save, save_at_the_end, resume, finish_anyway, fail_when_told, fail_finally_when_told,
+        await_what_is_cancelled, emit, emit_and_fail, report_and_fail, roll_back, return_what_is_no_result,
     )
 }  # fmt: skip
 
@@ -113,7 +132,10 @@ async def play(ctx: Context, acts: list[str]) -> Any:
 
 def play_in_thread(ctx: Context, acts: list[str]) -> Any:
     """`linger`: until it is told that the job is not its own any more; and it says what it has all the same."""
-    if act_of(ctx, acts) == "succeed":
+    act = act_of(ctx, acts)
+    if act.startswith("raise "):
+        throw(act.removeprefix("raise "))
+    if act == "succeed":
         return None
     try:
         while True:
@@ -126,6 +148,8 @@ def play_in_thread(ctx: Context, acts: list[str]) -> Any:
 def play_apart(ctx: Context, acts: list[str]) -> Any:
     """`exit`: its process ends under it. `spin`: it never lets go, and never looks up."""
     act = act_of(ctx, acts)
+    if act.startswith("raise "):
+        throw(act.removeprefix("raise "))
     if act == "exit":
         os._exit(7)
     while act == "spin":

@@ -18,7 +18,7 @@ def do(deed: Deed, job: Job, client: SyncClient, url: str) -> None:
     elif deed.by == "elsewhere":
         _verb(client, deed, job, {"worker": ELSEWHERE, "attempt": job.attempt, "expected_rev": job.rev})
     else:
-        _verb(client, deed, job, {"role": deed.by, "actor": "ann"})
+        _verb(client, deed, job, {"role": deed.by, "actor": "ann", "expected_rev": job.rev})
 
 
 def claim_elsewhere(client: SyncClient) -> None:

@@ -17,9 +17,9 @@ def paths_page() -> str:
     count = sum(len(paths) for paths in PATHS.values())
     return page(
         "Failure paths",
-        f"{count} ways in which a job does not simply succeed. The tests go through each with real workers, every one a\n"
-        "`detent worker` in a process of its own, on SQLite and on PostgreSQL. Workers are killed, paused and told to\n"
-        "stop; people cancel, approve and run again on the command line.",
+        f"{count} ways in which a job does not simply succeed. The tests go through each with real workers, every one\n"
+        "a `detent worker` in a process of its own, on SQLite and on PostgreSQL. Workers are killed, paused and told\n"
+        "to stop; people cancel, approve and run again on the command line.",
         "A way names the states in their order, and the verb where it is not one that every job goes by; renewals\n"
         "are left out. The tests ask for exactly that way, for the counters and the error as they stand here, and for\n"
         "a record in which `detent verify` finds nothing. Another test goes over what the lifecycles declare: a move\n"

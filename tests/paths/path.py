@@ -130,9 +130,10 @@ def edges_of(moves: Moves) -> Iterator[Edge]:
 
 
 def taken_by(path: Path) -> set[Edge]:
-    """Every edge that a path shows, those of the job that came of it included."""
+    """Every edge that a path shows, also by a job that runs it again; what undoes it has a lifecycle of its own."""
     renewals = {(path.renews, "renew", path.renews)} if path.renews else set()
-    return {*edges_of(path.moves), *edges_of(path.heir.moves if path.heir else ()), *renewals}
+    rerun = path.heir.moves if path.heir is not None and path.heir.what == "rerun" else ()
+    return {*edges_of(path.moves), *edges_of(rerun), *renewals}
 
 
 def declared_by(lifecycle: Lifecycle) -> set[Edge]:

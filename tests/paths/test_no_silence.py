@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from detent import Note
 from detent.lifecycles import ENGINE
 from detent.wire.telemetry import telemetry_of
 from tests.paths.path import Path
@@ -56,10 +57,13 @@ def test_only_results_are_said_to_come_too_late(played: Played) -> None:
 def test_every_engine_job_is_told_of_from_its_queue_to_its_one_end(played: Played) -> None:
     for path in PATHS["engine"]:
         outcome = played.outcomes[job_id_of("engine", path)]
-        told = [each for event in outcome.events for each in telemetry_of(ENGINE, event.record, outcome.job.record)]
+        notes = [note for note in outcome.notes if note.kind == "progress"]
+        said = sorted([*outcome.events, *notes], key=lambda each: (each.rev, isinstance(each, Note)))
+        told = [each for one in said for each in telemetry_of(ENGINE, one.record, outcome.job.record)]
         names = [each.name for each in told]
 
         assert names[0] == "JOB_QUEUED"
+        assert names.count("JOB_PROGRESS") == len(notes)
         assert [name for name in names if name in ("JOB_COMPLETED", "JOB_FAILED")] == names[-1:] == ["JOB_FAILED"]
         assert path.error is not None
         assert getattr(told[-1].data, "category", None) == path.error.category

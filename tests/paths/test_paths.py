@@ -88,7 +88,8 @@ def _renewed(outcome: Outcome) -> set[str]:
 
 
 def _heir(expected: Expected, heir: Outcome, job: Job) -> Heir:
-    """What came of a job, as the table has it."""
+    """What came of a job, as the table has it. Nothing came of that in turn."""
+    assert heir.heirs == []
     states, verbs = expected.path(heir.job), expected.path(heir.job, by="verb")
     moves = tuple(f"{verb} {state}" for verb, state in zip(verbs, states, strict=True))
     reason = None if heir.job.error is None else heir.job.error.reason_code

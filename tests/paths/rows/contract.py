@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from detent.lifecycle import Compensation
 from tests.paths.app import NOBODY
-from tests.paths.path import LEASE_S, LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LEASE_S, LIMIT_S, SOON, Deed, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.rows.standard import DONE as UNDONE
 
 RUN: Final = ("claim claimed", "start running")
 BEGUN: Final = ("enqueue queued", *RUN)
@@ -85,6 +87,32 @@ CONTRACT: Final = (
         moves=(*BEGUN, *BACK),
         last="TimedOut", attempts=2, retries=1,
         shows=("CON-01",),
+    ),
+    Path(
+        name="not started in time",
+        kind="elsewhere",
+        policy=QUICK | {"timeouts": {"claimed": 0.3}},
+        moves=(*HELD, *BACK),
+        last="TimedOut", attempts=2, failures=1, retries=1,
+        shows=("CON-01", "ALL-16"),
+    ),
+    Path(
+        name="taken from its worker",
+        kind="thread", acts=("linger", "succeed"),
+        policy=QUICK,
+        deeds=(Deed("running", "scheduler", ("stall",)),),
+        moves=(*BEGUN, *BACK),
+        attempts=2, interruptions=1, notes=("late_result",),
+        shows=("CON-01", "ALL-07"),
+    ),
+    Path(
+        name="failed job is undone",
+        acts=("raise PermanentError", "succeed"),
+        policy={"compensate": Compensation(kind="undo")},
+        moves=(*BEGUN, "fail failed"),
+        error=Told("PermanentError", "engine"), failures=1, notes=("compensated",),
+        heir=Heir(what="undo", moves=UNDONE),
+        shows=("STD-19",),
     ),
     Path(
         name="worker is killed",

@@ -2,7 +2,9 @@
 
 from typing import Final
 
+from detent.lifecycle import Compensation
 from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.rows.standard import DONE as UNDONE
 
 WAITING: Final = ("enqueue PENDING", "schedule SCHEDULED")
 HELD: Final = (*WAITING, "claim DISPATCHED")
@@ -107,6 +109,15 @@ DISPATCH: Final = (
         moves=(*BEGUN, "expire TIMEOUT"),
         by="reconciler", error=LOST, crashes=1,
         shows=("ALL-16",),
+    ),
+    Path(
+        name="worker is killed, and what was done undone",
+        kind="killed", acts=("wait_deaf", "succeed"),
+        policy=SOON | {"compensate": Compensation(kind="undo")},
+        moves=(*BEGUN, "expire TIMEOUT"),
+        by="reconciler", error=LOST, crashes=1, notes=("compensated",),
+        heir=Heir(what="undo", moves=UNDONE),
+        shows=("STD-19",),
     ),
     Path(
         name="process dies with its handler",

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.paths.app import NOBODY
-from tests.paths.path import Path, Told, cli, hard, soft
+from tests.paths.path import Heir, Path, Told, cli, hard, soft
 from tests.paths.rows.dispatch import BEGUN, DONE, HELD, WAITING
 
 DENIED: Final = Told("Denied", "denied", "policy_violation", "fetch")
@@ -35,6 +35,14 @@ DISPATCH_JUDGED: Final = (
         moves=(*WAITING, "deny DENIED"),
         by="operator", error=DENIED, attempts=0,
         shows=("DSP-08",),
+    ),
+    Path(
+        name="policy denies it, and again when an operator runs it again",
+        topic="deny", deeds=(cli("DENIED", "job", "rerun"),),
+        moves=(*WAITING, "deny DENIED"),
+        by="scheduler", error=DENIED, attempts=0,
+        heir=Heir(what="rerun", moves=(*WAITING, "deny DENIED"), reason="policy_violation"),
+        shows=("DSP-08", "DSP-07"),
     ),
     Path(
         name="policy throttles it",
@@ -94,6 +102,14 @@ DISPATCH_STOPPING: Final = (
         name="cancelled, and its handler stops",
         acts=("wait",), deeds=soft("RUNNING"),
         moves=(*BEGUN, "request_cancel RUNNING", "cancel CANCELLED"),
+        shows=("ALL-17",),
+    ),
+    Path(
+        name="cancelled, and its handler does not listen",
+        acts=("wait_deaf",), deeds=soft("RUNNING"),
+        policy={"grace_s": 0.3},
+        moves=(*BEGUN, "request_cancel RUNNING", "cancel CANCELLED"),
+        by="owner or reconciler",
         shows=("ALL-17",),
     ),
     Path(

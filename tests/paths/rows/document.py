@@ -46,7 +46,6 @@ DOCUMENT: Final = (
     Path(
         name="the fourth failure is the last",
         acts=("raise TransientError",),
-        policy=QUICK,
         moves=(*BEGUN, *("retry RETRYING", *AGAIN) * 3, "fail FAILED"),
         error=Told("TransientError", "engine", "exhausted_retries"), attempts=4, failures=4, retries=3,
         shows=("DOC-03", "DOC-05"),

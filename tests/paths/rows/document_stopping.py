@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from detent.lifecycle import Compensation
 from tests.paths.app import NOBODY
-from tests.paths.path import Path, Told, hard, retry, soft
+from tests.paths.path import Heir, Path, Told, hard, retry, soft
 from tests.paths.rows.document import BEGUN
+from tests.paths.rows.standard import DONE as UNDONE
 
 LONG: Final = {"retry": retry(4, base_s=3600, max_s=3600)}
 
@@ -47,6 +49,15 @@ DOCUMENT_STOPPING: Final = (
         moves=(*BEGUN, "request_cancel RUNNING", "cancel FAILED"),
         by="owner or reconciler", error=cancelled(),
         shows=("ALL-17",),
+    ),
+    Path(
+        name="cancelled job is undone",
+        acts=("wait", "succeed"), deeds=soft("RUNNING"),
+        policy={"compensate": Compensation(kind="undo")},
+        moves=(*BEGUN, "request_cancel RUNNING", "cancel FAILED"),
+        error=cancelled(), notes=("compensated",),
+        heir=Heir(what="undo", moves=UNDONE),
+        shows=("STD-19", "ALL-17"),
     ),
     Path(
         name="cancelled hard",

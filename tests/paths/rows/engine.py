@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from detent.lifecycle import Compensation
 from tests.paths.app import NOBODY
 from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.rows.standard import DONE as UNDONE
 
 HELD: Final = ("enqueue queued", "claim dispatched")
 BEGUN: Final = (*HELD, "start running")
@@ -35,6 +37,39 @@ ENGINE: Final = (
         error=Told("TransientError", "engine"), failures=1,
         heir=Heir(what="rerun", moves=DONE, retries=1),
         shows=("ENG-11", "ENG-05"),
+    ),
+    Path(
+        name="handler raises an error that passes, is run again, and fails again",
+        acts=("raise TransientError",),
+        policy={"rerun_failed": True, "retry": retry(2)},
+        moves=(*BEGUN, "fail failed"),
+        error=Told("TransientError", "engine"), failures=1,
+        heir=Heir(what="rerun", moves=(*BEGUN, "fail failed"), retries=1),
+        shows=("ENG-11", "ENG-05"),
+    ),
+    Path(
+        name="handler raises an error that does not pass, and failed jobs are run again",
+        acts=("raise PermanentError",),
+        policy={"rerun_failed": True, "retry": retry(2)},
+        moves=(*BEGUN, "fail failed"),
+        error=Told("PermanentError", "engine"), failures=1,
+        shows=("ENG-11",),
+    ),
+    Path(
+        name="failed job is undone",
+        acts=("raise PermanentError", "succeed"),
+        policy={"compensate": Compensation(kind="undo")},
+        moves=(*BEGUN, "fail failed"),
+        error=Told("PermanentError", "engine"), failures=1, notes=("compensated",),
+        heir=Heir(what="undo", moves=UNDONE),
+        shows=("STD-19",),
+    ),
+    Path(
+        name="handler fails when it is halfway",
+        acts=("report_and_fail",),
+        moves=(*BEGUN, "fail failed"),
+        error=Told("PermanentError", "engine"), failures=1, notes=("progress",),
+        shows=("ENG-05",),
     ),
     Path(
         name="payload does not fit the handler",

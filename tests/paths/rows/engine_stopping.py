@@ -41,6 +41,14 @@ ENGINE_STOPPING: Final = (
         shows=("ALL-17",),
     ),
     Path(
+        name="cancelled, and its handler does not listen",
+        acts=("wait_deaf",), deeds=soft("running"),
+        policy={"grace_s": 0.3},
+        moves=(*BEGUN, "request_cancel running", "cancel failed"),
+        by="owner or reconciler", error=cancelled(),
+        shows=("ALL-17",),
+    ),
+    Path(
         name="cancelled hard",
         acts=("wait_deaf",), deeds=hard("running"),
         moves=(*BEGUN, "cancel failed"),

@@ -31,6 +31,41 @@ STANDARD_FAILING: Final = (
         last="LookupError", attempts=2, failures=1, retries=1,
         shows=("STD-20",),
     ),
+    *(
+        Path(
+            name=f"handler exits {where}",
+            kind=kind, acts=("raise SystemExit", "succeed"),
+            policy={"retry": retry(3)},
+            moves=(*BEGUN, "retry queued", *RUN, "complete succeeded"),
+            last="SystemExit", attempts=2, failures=1, retries=1,
+            shows=("STD-20",),
+        )
+        for kind, where in (("play", "on the event loop"), ("thread", "on a thread"), ("process", "in a process"))
+    ),
+    Path(
+        name="handler awaits what somebody has cancelled",
+        acts=("await_what_is_cancelled", "succeed"),
+        policy={"retry": retry(3)},
+        moves=(*BEGUN, "retry queued", *RUN, "complete succeeded"),
+        last="CancelledError", attempts=2, failures=1, retries=1,
+        shows=("STD-20",),
+    ),
+    Path(
+        name="handler raises an error that has a budget of its own",
+        acts=("raise ConnectionError",),
+        policy={"retry": retry(5, by_error={"ConnectionError": retry(1)})},
+        moves=(*BEGUN, "dead_letter dead_lettered"),
+        error=Told("ConnectionError", "system", "exhausted_retries"), failures=1,
+        shows=("STD-05", "STD-06"),
+    ),
+    Path(
+        name="retries wait ever longer, up to the longest",
+        acts=(*("raise TransientError",) * 4, "succeed"),
+        policy={"retry": retry(5, base_s=0.1, factor=3, max_s=0.5, jitter=True)},
+        moves=(*BEGUN, *("retry queued", *RUN) * 4, "complete succeeded"),
+        last="TransientError", attempts=5, failures=4, retries=4,
+        shows=("STD-05",),
+    ),
     Path(
         name="retries run out",
         acts=("raise TransientError",),

@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from tests.paths.path import LIMIT_S, SOON, Path, Told, elsewhere, retry
+from detent.lifecycle import Compensation
+from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, elsewhere, retry
 from tests.paths.rows.standard import BEGUN, RUN
 
 HELD: Final = ("enqueue queued", "claim assigned")
@@ -49,6 +50,15 @@ STANDARD_LOSING: Final = (
         moves=(*BEGUN, "expire dead_lettered"),
         by="reconciler", error=LOST, crashes=1,
         shows=("STD-04", "STD-09", "ALL-16"),
+    ),
+    Path(
+        name="worker is killed, the crash budget used up, and what was done undone",
+        kind="killed", acts=("wait_deaf", "succeed"),
+        policy=SOON | {"retry": retry(5, crashes_max=1), "compensate": Compensation(kind="undo")},
+        moves=(*BEGUN, "expire dead_lettered"),
+        by="reconciler", error=LOST, crashes=1, notes=("compensated",),
+        heir=Heir(what="undo", moves=(*BEGUN, "complete succeeded")),
+        shows=("STD-19",),
     ),
     Path(
         name="worker stands still for longer than its lease",

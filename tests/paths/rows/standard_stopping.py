@@ -4,7 +4,7 @@ from typing import Final
 
 from detent.lifecycle import Compensation
 from tests.paths.app import NOBODY
-from tests.paths.path import SOON, Deed, Heir, Path, Told, hard, soft
+from tests.paths.path import LIMIT_S, SOON, Deed, Heir, Path, Told, hard, soft
 from tests.paths.rows.standard import BEGUN
 from tests.paths.rows.standard_losing import HELD
 
@@ -67,6 +67,21 @@ STANDARD_STOPPING: Final = (
         shows=("ALL-17",),
     ),
     Path(
+        name="cancelled, and its handler fails for good",
+        acts=("fail_finally_when_told",), deeds=soft("running"),
+        moves=(*ASKED, "fail failed"),
+        error=Told("PermanentError", "engine"), failures=1,
+        shows=("ALL-17",),
+    ),
+    Path(
+        name="cancelled, and its run limit over before its grace",
+        acts=("wait_deaf",), deeds=soft("running"),
+        policy={"timeout_s": 2 * LIMIT_S},
+        moves=(*ASKED, "cancel cancelled"),
+        by="owner or reconciler", last="TimedOut",
+        shows=("ALL-17",),
+    ),
+    Path(
         name="cancelled, and its worker killed",
         kind="killed", acts=("wait_deaf",), deeds=soft("running"),
         policy=SOON,
@@ -116,6 +131,15 @@ STANDARD_STOPPING: Final = (
         notes=("compensated",),
         heir=Heir(what="undo", moves=(*BEGUN, "complete succeeded")),
         shows=("STD-19",),
+    ),
+    Path(
+        name="cancelled hard, and undone when nobody can still be at it",
+        acts=("wait_deaf", "succeed"), deeds=hard("running"),
+        policy=SOON | {"compensate": Compensation(kind="undo")},
+        moves=(*BEGUN, "cancel cancelled"),
+        by="operator", notes=("compensated",),
+        heir=Heir(what="undo", moves=(*BEGUN, "complete succeeded")),
+        shows=("STD-19", "STD-08"),
     ),
     Path(
         name="set aside before anybody takes it",
