@@ -43,7 +43,7 @@ class Observer:
         """What was said of a job was refused: it is no longer this worker's."""
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
-        """The event loop, or the whole process, stood still; these handlers had it."""
+        """The event loop stood still, at this place of the code; or, without a place, the whole process did."""
 
     def judged(self, verdict: str, count: int) -> None:
         """The policy gave so many jobs this verdict, and it is on the record."""
@@ -89,7 +89,13 @@ class Logging(Observer):
         log.warning("%s came too late (%s); the store keeps what it said as a note", _named(run), code)
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
-        log.error("stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack)
+        if stack:
+            log.error(
+                "stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack
+            )
+        else:
+            what = "it was paused, or one of these kept the interpreter, which isolation='process' would keep it from"
+            log.error("the whole process stood still for %.1f s; %s: %s", for_s, what, handlers)
 
     def buried(self, job: "Job") -> None:
         log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, _why(job))
