@@ -15,6 +15,8 @@ LIMIT_S: Final = 1.0  # of a run that is to exceed it; time enough for one that 
 # Of a job whose lease is to run out soon. All others keep the long leases that their lifecycles have.
 SOON: Final[dict[str, Any]] = {"lease_s": LEASE_S, "heartbeat_s": LEASE_S / 2, "allow_unusual_lease": True}
 
+# Of one that is not to run out before the other workers are gone.
+LATER: Final[dict[str, Any]] = SOON | {"lease_s": 2 * LEASE_S, "heartbeat_s": LEASE_S}
 # An engine has 10 s to start a job, and somebody 30 s to take it: on a busy machine that is soon over.
 PATIENT: Final[dict[str, dict[str, Any]]] = {"engine": {"timeouts": {"queued": 600.0, "dispatched": 600.0}}}
 

@@ -48,8 +48,7 @@ class Scene:
     def play(self) -> Played:
         with ExitStack() as stack:
             workers = {name: stack.enter_context(self._worker(name, "--queue", name)) for name in FIRST}
-            self._have_first(workers)
-            exits = {"drained": workers["drained"].drain()}
+            exits = self._have_first(workers)
             self._make([player for player in self._players if player.path.kind not in FIRST])
             claim_elsewhere(self._client)
             workers["steady"] = stack.enter_context(self._worker("steady", "--metrics-port", "0"))
@@ -68,16 +67,21 @@ class Scene:
         for answer in self._client.enqueue_many([player.item for player in players]):
             assert isinstance(answer, Job), answer
 
-    def _have_first(self, workers: dict[str, WorkerProcess]) -> None:
-        """Let each of the first workers run what is for it; then two of them are lost."""
+    def _have_first(self, workers: dict[str, WorkerProcess]) -> dict[str, int]:
+        """Let each of the first workers run what is for it, and then stop: one as it should, and two as they must not.
+
+        In this order, so that nobody is left who could reconcile what the others leave.
+        """
         players = [player for player in self._players if player.path.kind in FIRST]
         self._make(players)
         self._until(lambda jobs: all_active(players, jobs))
         jobs = Jobs(self._client)
         for player in players:
             player.go_on(jobs)
+        exits = {"drained": workers["drained"].drain()}
         workers["killed"].kill()
         workers["frozen"].freeze()
+        return exits
 
     def _come_to_an_end(self, frozen: WorkerProcess) -> None:
         """The worker that stands still goes on last: until then the steady one alone does what time demands."""

@@ -53,6 +53,15 @@ def test_only_results_are_said_to_come_too_late(played: Played) -> None:
     assert told == {outcome.job.id for path, outcome in _all(played) if "late_result" in path.notes}
 
 
+def test_worker_that_was_paused_says_so_once_and_names_its_jobs(played: Played) -> None:
+    stalls = [line for line in played.said["frozen"].splitlines() if "stood still" in line]
+    paused = [line for line in stalls if "the whole process stood still" in line and "it was paused" in line]
+    frozen = [outcome.job.id for path, outcome in _all(played) if path.kind == "frozen"]
+
+    assert all(job_id in paused[0] for job_id in frozen)
+    assert [line for line in stalls if "in the worker itself" in line] == []
+
+
 @pytest.mark.requirement("ENG-05", "ENG-03")
 def test_every_engine_job_is_told_of_from_its_queue_to_its_one_end(played: Played) -> None:
     for path in PATHS["engine"]:

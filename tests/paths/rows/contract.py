@@ -4,7 +4,7 @@ from typing import Final
 
 from detent.lifecycle import Compensation
 from tests.paths.app import NOBODY
-from tests.paths.path import LEASE_S, LIMIT_S, SOON, Deed, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LATER, LIMIT_S, SOON, Deed, Heir, Path, Told, cli, elsewhere, retry
 from tests.paths.rows.standard import DONE as UNDONE
 
 RUN: Final = ("claim claimed", "start running")
@@ -134,7 +134,7 @@ CONTRACT: Final = (
         name="worker is killed, and another reclaims the job",
         kind="killed", acts=("wait_deaf", "succeed"),
         # Its lease ends when nothing else does: a reconciler that looks again at once would requeue it.
-        policy=SOON | {"lease_s": 2 * LEASE_S, "heartbeat_s": LEASE_S, "reclaim": True, "retry": retry(5, base_s=0)},
+        policy=LATER | {"reclaim": True, "retry": retry(5, base_s=0)},
         moves=(*BEGUN, "stall stalled", *RUN, "complete succeeded"),
         last="LeaseExpired", attempts=2, crashes=1, retries=1,
         shows=("CON-08",),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from detent.lifecycle import Compensation
-from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LATER, LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
 from tests.paths.rows.standard import DONE as UNDONE
 
 WAITING: Final = ("enqueue PENDING", "schedule SCHEDULED")
@@ -105,7 +105,7 @@ DISPATCH: Final = (
     Path(
         name="worker is told to stop",
         kind="drained", acts=("wait",),
-        policy=SOON,
+        policy=LATER,
         moves=(*BEGUN, "expire TIMEOUT"),
         by="reconciler", error=LOST, crashes=1,
         shows=("ALL-16",),

@@ -4,7 +4,7 @@ from typing import Final
 
 from detent.lifecycle import Compensation
 from tests.paths.app import NOBODY
-from tests.paths.path import LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
+from tests.paths.path import LATER, LIMIT_S, SOON, Heir, Path, Told, cli, elsewhere, retry
 from tests.paths.rows.standard import DONE as UNDONE
 
 HELD: Final = ("enqueue queued", "claim dispatched")
@@ -160,7 +160,7 @@ ENGINE: Final = (
     Path(
         name="worker is told to stop",
         kind="drained", acts=("wait",),
-        policy=SOON,
+        policy=LATER,
         moves=(*BEGUN, "expire failed"),
         by="reconciler", error=LOST, crashes=1,
         shows=("ALL-16",),
