@@ -68,9 +68,9 @@ def test_handler_that_keeps_the_interpreter_to_itself_is_reported(url: str) -> N
 def test_many_leases_that_end_together_are_dealt_with_in_bounded_batches(url: str) -> None:
     async def scene() -> None:
         async with detent.connect(url) as client:
-            policy = Policy(lease_s=0.05, heartbeat_s=0.02, allow_unusual_lease=True, retry=Retry(base_s=0))
+            policy = Policy(retry=Retry(base_s=0))
             await client.enqueue_many([{"kind": "nothing", "policy": policy} for _ in range(100)])
-            await client.claim(worker="gone", limit=100)
+            await client.claim(worker="gone", limit=100, lease_s=0.05, allow_unusual_lease=True)
         async with working(url, handler("nothing", nothing), reconcile_max=30) as at:
             await until(lambda: at.worker.tally.ends["nothing", "success"] == 100)
 
