@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from detent.lifecycle import Lifecycle, Retry
 
-LEASE_S: Final = 2.0
+LEASE_S: Final = 3.0
 LIMIT_S: Final = 1.0  # of a run that is to exceed it; time enough for one that is not
 # Of a job whose lease is to run out soon. All others keep the long leases that their lifecycles have.
 SOON: Final[dict[str, Any]] = {"lease_s": LEASE_S, "heartbeat_s": LEASE_S / 2, "allow_unusual_lease": True}

@@ -60,16 +60,19 @@ class Player:
 
     @property
     def is_pressing(self) -> bool:
-        """Whether what is to be done next has to be done while a short lease lasts."""
-        return bool(self._deeds) and self._deeds[0].by == "elsewhere"
+        """Whether what is to be done next has to be done while a short lease lasts, or a run limit."""
+        return bool(self._deeds) and (self._deeds[0].by == "elsewhere" or "timeout_s" in self.path.policy)
+
+    def is_ready(self, jobs: Jobs) -> bool:
+        """Whether the job is where the next thing is to be done to it."""
+        return bool(self._deeds) and jobs[self.job_id].state == self._deeds[0].when
 
     def go_on(self, jobs: Jobs) -> None:
-        """Do what is to be done next, if the job is where it is to be done. Others go on, whatever comes of it."""
-        if self._deeds and jobs[self.job_id].state == self._deeds[0].when:
-            try:
-                do(self._deeds.pop(0), jobs[self.job_id], self._client, self._url)
-            except Exception as error:
-                self._trouble = repr(error)
+        """Do what is to be done next. Others go on, whatever comes of it."""
+        try:
+            do(self._deeds.pop(0), jobs[self.job_id], self._client, self._url)
+        except Exception as error:
+            self._trouble = repr(error)
 
     def is_over(self, jobs: Jobs) -> bool:
         """Nothing is left that could still happen to it, or to the job that came of it."""

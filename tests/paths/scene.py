@@ -16,12 +16,13 @@ import detent
 from detent import Job
 from detent.audit import Report
 from detent.client import SyncClient
+from detent.errors import StoreError
 from tests.paths.deeds import claim_elsewhere
 from tests.paths.player import Jobs, Outcome, Player, all_active
 from tests.paths.table import PATHS
 from tests.paths.workers import WorkerProcess
 
-WAIT_S: Final = 40.0  # for everything to come to its end
+WAIT_S: Final = 90.0  # for everything to come to its end
 LOOK_S: Final = 0.05
 FIRST: Final = ("killed", "frozen", "drained")
 
@@ -75,13 +76,24 @@ class Scene:
         players = [player for player in self._players if player.path.kind in FIRST]
         self._make(players)
         self._until(lambda jobs: all_active(players, jobs))
-        jobs = Jobs(self._client)
-        for player in players:
-            player.go_on(jobs)
+        self._do_what_is_ready(players)
         exits = {"drained": workers["drained"].drain()}
+        self._freeze(workers["frozen"])
         workers["killed"].kill()
-        workers["frozen"].freeze()
         return exits
+
+    def _freeze(self, worker: WorkerProcess) -> None:
+        """Right after it has renewed its leases, so that it keeps nothing locked that others are to write."""
+        before = self._revisions(Jobs(self._client))
+        self._until(lambda jobs: self._revisions(jobs) != before)
+        worker.freeze()
+        while not is_writable(self._url):
+            worker.thaw()
+            time.sleep(LOOK_S)
+            worker.freeze()
+
+    def _revisions(self, jobs: Jobs) -> list[int]:
+        return [jobs[player.job_id].rev for player in self._players if player.path.kind == "frozen"]
 
     def _come_to_an_end(self, frozen: WorkerProcess) -> None:
         """The worker that stands still goes on last: until then the steady one alone does what time demands."""
@@ -95,18 +107,37 @@ class Scene:
         left = sorted(players, key=lambda player: not player.is_pressing)
 
         def is_over(jobs: Jobs) -> bool:
-            for player in left:
-                player.go_on(jobs)
+            jobs = self._do_what_is_ready(left, jobs)
             left[:] = [player for player in left if not player.is_over(jobs)]
             return not left
 
         self._until(is_over)
+
+    def _do_what_is_ready(self, players: list[Player], jobs: Jobs | None = None) -> Jobs:
+        """One thing after the other, what presses first; and how the jobs are then."""
+        jobs = jobs or Jobs(self._client)
+        while ready := next((player for player in players if player.is_ready(jobs)), None):
+            ready.go_on(jobs)
+            jobs = Jobs(self._client)
+        return jobs
 
     def _until(self, is_so: Callable[[Jobs], bool]) -> None:
         """Or until it has been long enough: then the tests of the paths that are not over show where those are."""
         ends_s = time.monotonic() + WAIT_S
         while not is_so(Jobs(self._client)) and time.monotonic() < ends_s:
             time.sleep(LOOK_S)
+
+
+def is_writable(url: str) -> bool:
+    """Whether nobody keeps the store's one write lock, where it has one."""
+    if not url.startswith("sqlite"):
+        return True
+    try:
+        with detent.connect(url, busy_s=0.5) as client:
+            client.pause_queue("nobody's")
+    except StoreError:
+        return False
+    return True
 
 
 def played_on(url: str) -> Played:

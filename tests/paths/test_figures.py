@@ -59,9 +59,11 @@ def test_counters_of_the_worker_agree_with_the_log(played: Played) -> None:
     retries = [event for _, event in log if event.verb == "retry" and event.worker == "steady"]
     expiries = [event for _, event in log if event.role == "reconciler" and _is_expiry(event)]
 
+    logged = {name: said.count(" is a dead letter after ") for name, said in played.said.items()}
     assert _counted(played, "claims") == len(claims)
-    assert _counted(played, "dead_letters") == len(letters)
-    assert _counted(played, "lease_expiries") == len(expiries)
+    assert sum(logged.values()) == len(letters)
+    assert _counted(played, "dead_letters") == logged["steady"]
+    assert 0 < _counted(played, "lease_expiries") <= len(expiries)  # others may have found some, too
     assert _counted(played, "retries") >= len(retries) > 0
     assert 'detent_attempt_duration_seconds{kind="play",quantile="0.95"}' in played.metrics
 

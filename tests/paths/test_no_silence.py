@@ -16,7 +16,8 @@ from tests.paths.table import PATHS, job_id_of
 
 BY_HAND = ("cancelled", "denied")  # categories of what somebody wanted
 LATE = re.compile(r" job (\S+) attempt \d+ came too late")
-GIVEN_UP = re.compile(r'detent_given_up_total\{kind="(\w+)",state="(\w+)"\} (\d+)')
+GIVEN_UP = re.compile(r" (\w+) job \S+ (?:has failed|waits for a person to requeue it), '(\w+)' after")
+COUNTED = re.compile(r'detent_given_up_total\{kind="(\w+)",state="(\w+)"\} (\d+)')
 
 
 def _all(played: Played) -> list[tuple[Path, Outcome]]:
@@ -39,11 +40,13 @@ def test_every_failure_is_logged_with_the_job_and_the_error(played: Played) -> N
 
 
 @pytest.mark.requirement("ENG-03", "STD-16")
-def test_what_time_gives_up_is_counted_by_kind_and_state(played: Played) -> None:
+def test_what_time_gives_up_is_logged_and_counted_by_kind_and_state(played: Played) -> None:
     given_up = [(outcome.job.kind, state) for _, outcome in _all(played) for state in _given_up(outcome)]
 
-    counted = {(kind, state): int(count) for kind, state, count in GIVEN_UP.findall(played.metrics)}
-    assert counted == Counter(given_up)
+    logged = {name: GIVEN_UP.findall(said) for name, said in played.said.items()}
+    counted = {(kind, state): int(count) for kind, state, count in COUNTED.findall(played.metrics)}
+    assert Counter(each for lines in logged.values() for each in lines) == Counter(given_up)
+    assert counted == Counter(logged["steady"])
     assert {state for _, state in counted} == {"failed", "FAILED", "TIMEOUT", "stalled"}
 
 

@@ -76,7 +76,7 @@ STANDARD_STOPPING: Final = (
     Path(
         name="cancelled, and its run limit over before its grace",
         acts=("wait_deaf",), deeds=soft("running"),
-        policy={"timeout_s": 2 * LIMIT_S},
+        policy={"timeout_s": 4 * LIMIT_S},
         moves=(*ASKED, "cancel cancelled"),
         by="owner or reconciler", last="TimedOut",
         shows=("ALL-17",),
