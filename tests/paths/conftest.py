@@ -1,7 +1,9 @@
 """The scene, played once on each store; the tests of the paths look at what became of each."""
 
+import fcntl
 import os
-from collections.abc import Iterator
+import pickle
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -27,17 +29,29 @@ def plain_workers() -> Iterator[None]:
 
 
 @pytest.fixture(scope="package", params=["sqlite", "postgres"])
-def played(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, plain_workers: None
-) -> Iterator[Played]:
-    if request.param == "sqlite":
-        yield played_on(_file(tmp_path_factory.mktemp("paths")))
-        return
-    server: Server = request.getfixturevalue("pg_server")
-    url = server.new_database()
-    yield played_on(url)
-    server.drop_database(url)
+def played(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, plain_workers: None) -> Played:
+    def on_sqlite() -> Played:
+        return played_on(f"sqlite:///{tmp_path_factory.mktemp('paths')}/jobs.db?synchronous=normal")
+
+    def on_postgres() -> Played:
+        server: Server = request.getfixturevalue("pg_server")
+        url = server.new_database()
+        played = played_on(url)
+        server.drop_database(url)
+        return played
+
+    folder = tmp_path_factory.getbasetemp()
+    is_one_of_several = "PYTEST_XDIST_WORKER" in os.environ
+    makes = {"sqlite": on_sqlite, "postgres": on_postgres}
+    return made_once(folder.parent if is_one_of_several else folder, request.param, makes[request.param])
 
 
-def _file(folder: Path) -> str:
-    return f"sqlite:///{folder}/jobs.db?synchronous=normal"
+def made_once(folder: Path, name: str, make: Callable[[], Played]) -> Played:
+    """By the first of the processes that share the tests; the others wait for it."""
+    kept = folder / f"paths-{name}.pickle"
+    with (folder / f"paths-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(make()))
+        played: Played = pickle.loads(kept.read_bytes())
+        return played

@@ -42,6 +42,8 @@ def _told(deed: Deed) -> str:
 
 def _way(path: Path) -> str:
     way = _steps(path.moves)
+    if path.instead:
+        return f"{way}; or, if the reconciler is first: {_steps(path.instead)}"
     if path.rests:
         return f"{way}, and stays there"
     if path.heir is None:

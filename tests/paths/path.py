@@ -64,7 +64,8 @@ class Path(Struct, frozen=True, kw_only=True):
     type has of its own.
 
     `by` is the role of the last move, or either of two that may be first. Of `moves` renewals are left out; `renews`
-    is a state in which there must be one. A path that `rests` ends where nothing moves the job any more, though it has
+    is a state in which there must be one. `instead` is the way that a job may go as well, because two are after it at
+    the same moment, and both may be first. A path that `rests` ends where nothing moves the job any more, though it has
     not ended.
     """
 
@@ -76,6 +77,7 @@ class Path(Struct, frozen=True, kw_only=True):
     policy: dict[str, Any] = {}
     topic: str | None = None
     is_submitted: bool = True
+    instead: Moves = ()
     deeds: tuple[Deed, ...] = ()
     by: str = "owner"
     error: Told | None = None
@@ -92,14 +94,6 @@ class Path(Struct, frozen=True, kw_only=True):
     artifact: str | None = None  # what counts of the one that the handler registers
     heir: Heir | None = None
     shows: tuple[str, ...] = ()
-
-    @property
-    def states(self) -> list[str]:
-        return [move.split()[1] for move in self.moves]
-
-    @property
-    def verbs(self) -> list[str]:
-        return [move.split()[0] for move in self.moves]
 
 
 def cli(when: str, *words: str, refused: str | None = None) -> Deed:

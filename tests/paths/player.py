@@ -5,24 +5,42 @@ from typing import Any
 
 from msgspec import Struct
 
-from detent import Artifact, Event, Job, Note, Policy
+from detent import App, Artifact, Codec, Event, Job, Note, Policy, kernel
 from detent.client import SyncClient
 from detent.lifecycles import BUILT_IN
+from detent.testing.trial.expecting import Expecting
 from tests.paths.app import QUEUES, STEADY
 from tests.paths.deeds import do
-from tests.paths.path import PATIENT, Path
+from tests.paths.path import PATIENT, Moves, Path
 from tests.paths.table import job_id_of
 
 
 class Outcome(Struct, frozen=True):
-    """`heirs` are the jobs that came of it."""
+    """`moves` are the way it went, without renewals. `heirs` are the jobs that came of it."""
 
-    job: Job
+    record: kernel.Job
+    moves: Moves
     events: list[Event]
     notes: list[Note]
     artifacts: list[Artifact]
     heirs: list["Outcome"]
     trouble: str = ""
+
+    @property
+    def job(self) -> Job:
+        """Not kept as it is: no codec can be sent to another process."""
+        return Job(self.record, Codec())
+
+
+class Ways(Expecting):
+    """What `detent.testing` says of the ways that jobs went, of those of the scene."""
+
+    def __init__(self, url: str) -> None:
+        self.app = App(url)
+
+    def moves(self, job: Job) -> Moves:
+        verbs, states = self.path(job, by="verb"), self.path(job)
+        return tuple(f"{verb} {state}" for verb, state in zip(verbs, states, strict=True))
 
 
 class Jobs:
@@ -82,13 +100,13 @@ class Player:
         is_ended = jobs[self.job_id].is_ended and all(heir.is_ended for heir in heirs)
         return is_ended and bool(heirs) == bool(self.path.heir) and self._has_notes()
 
-    def outcome(self, jobs: Jobs) -> Outcome:
-        return self._outcome(jobs, jobs[self.job_id], trouble=self._trouble)
+    def outcome(self, jobs: Jobs, ways: Ways) -> Outcome:
+        return self._outcome(jobs, ways, jobs[self.job_id], self._trouble)
 
-    def _outcome(self, jobs: Jobs, job: Job, trouble: str = "") -> Outcome:
-        heirs = [self._outcome(jobs, heir) for heir in jobs.heirs(job.id)]
-        told = self._client
-        return Outcome(job, told.history(job.id), told.notes(job.id), told.artifacts(job.id), heirs, trouble)
+    def _outcome(self, jobs: Jobs, ways: Ways, job: Job, trouble: str = "") -> Outcome:
+        told, heirs = self._client, [self._outcome(jobs, ways, heir) for heir in jobs.heirs(job.id)]
+        said = told.history(job.id), told.notes(job.id), told.artifacts(job.id)
+        return Outcome(job.record, ways.moves(job), *said, heirs, trouble)
 
     def _policy(self) -> Policy:
         return BUILT_IN[self.lifecycle].policy(**PATIENT.get(self.lifecycle, {}) | self.path.policy)

@@ -18,7 +18,7 @@ from detent.audit import Report
 from detent.client import SyncClient
 from detent.errors import StoreError
 from tests.paths.deeds import claim_elsewhere
-from tests.paths.player import Jobs, Outcome, Player, all_active
+from tests.paths.player import Jobs, Outcome, Player, Ways, all_active
 from tests.paths.table import PATHS
 from tests.paths.workers import WorkerProcess
 
@@ -32,7 +32,6 @@ class Played(Struct, frozen=True):
     what the steady one has counted.
     """
 
-    url: str
     outcomes: dict[str, Outcome]
     report: Report
     exits: dict[str, int]
@@ -56,10 +55,13 @@ class Scene:
             self._come_to_an_end(workers["frozen"])
             metrics = workers["steady"].metrics()
             exits |= {name: workers[name].drain() for name in ("frozen", "steady")}
-            jobs = Jobs(self._client)
-            outcomes = {player.job_id: player.outcome(jobs) for player in self._players}
             said = {name: worker.said() for name, worker in workers.items()}
-        return Played(self._url, outcomes, self._client.verify(), exits, said, metrics)
+        return Played(self._outcomes(), self._client.verify(), exits, said, metrics)
+
+    def _outcomes(self) -> dict[str, Outcome]:
+        ways, jobs = Ways(self._url), Jobs(self._client)
+        with ways.app:
+            return {player.job_id: player.outcome(jobs, ways) for player in self._players}
 
     def _worker(self, name: str, *options: str) -> WorkerProcess:
         return WorkerProcess(self._url, name, "--grace", "0.2s", *options)

@@ -133,9 +133,9 @@ CONTRACT: Final = (
     Path(
         name="worker is killed, and another reclaims the job",
         kind="killed", acts=("wait_deaf", "succeed"),
-        # Its lease ends when nothing else does: a reconciler that looks again at once would requeue it.
         policy=LATER | {"reclaim": True, "retry": retry(5, base_s=0)},
         moves=(*BEGUN, "stall stalled", *RUN, "complete succeeded"),
+        instead=(*BEGUN, *BACK),  # a reconciler that looks again before any worker does has requeued it
         last="LeaseExpired", attempts=2, crashes=1, retries=1,
         shows=("CON-08",),
     ),
