@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from detent import Note
+from detent import Event, Note
 from detent.lifecycles import ENGINE
 from detent.wire.telemetry import telemetry_of
 from tests.paths.path import Path
@@ -70,7 +70,8 @@ def test_every_engine_job_is_told_of_from_its_queue_to_its_one_end(played: Playe
     for path in PATHS["engine"]:
         outcome = played.outcomes[job_id_of("engine", path)]
         notes = [note for note in outcome.notes if note.kind == "progress"]
-        said = sorted([*outcome.events, *notes], key=lambda each: (each.rev, isinstance(each, Note)))
+        said: list[Event | Note] = [*outcome.events, *notes]
+        said.sort(key=lambda each: (each.rev, isinstance(each, Note)))
         told = [each for one in said for each in telemetry_of(ENGINE, one.record, outcome.job.record)]
         names = [each.name for each in told]
 
