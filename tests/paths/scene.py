@@ -24,6 +24,7 @@ from tests.paths.workers import WorkerProcess
 
 WAIT_S: Final = 90.0  # for everything to come to its end
 LOOK_S: Final = 0.05
+FREEZES_MAX: Final = 20
 FIRST: Final = ("killed", "frozen", "drained")
 
 
@@ -88,11 +89,13 @@ class Scene:
         """Right after it has renewed its leases, so that it keeps nothing locked that others are to write."""
         before = self._revisions(Jobs(self._client))
         self._until(lambda jobs: self._revisions(jobs) != before)
-        worker.freeze()
-        while not is_writable(self._url):
+        for _ in range(FREEZES_MAX):
+            worker.freeze()
+            if is_writable(self._url):
+                return
             worker.thaw()
             time.sleep(LOOK_S)
-            worker.freeze()
+        raise AssertionError("the worker has the store's write lock whenever it is paused")
 
     def _revisions(self, jobs: Jobs) -> list[int]:
         return [jobs[player.job_id].rev for player in self._players if player.path.kind == "frozen"]

@@ -13,7 +13,7 @@ from urllib.request import urlopen
 from tests.surfaces.running import ROOT
 
 TARGET: Final = "tests.paths.app:app"
-WAIT_S: Final = 30.0
+WAIT_S: Final = 60.0
 
 
 class WorkerProcess:
