@@ -63,12 +63,12 @@ picture: $(READY) ## draw the picture in the README anew
 
 .PHONY: docs
 docs: $(READY) ## write the generated pages anew
-	@$(BIN)/python tools/generate_docs.py
+	@$(BIN)/python -m tools.generate_docs
 	@$(BIN)/python tools/anchor.py
 
 .PHONY: docs-check
 docs-check: $(READY) ## check that the generated pages are current
-	@$(BIN)/python tools/generate_docs.py --check
+	@$(BIN)/python -m tools.generate_docs --check
 
 .PHONY: requirements
 requirements: $(READY) ## show which test shows which requirement

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from detent.lifecycles import BUILT_IN
 from detent.surfaces.reference import cli_page, client_page, error_page, lifecycle_page, overview_page
+from tests.paths.page import paths_page
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -20,6 +21,7 @@ def pages(folder: Path) -> Pages:
     written[folder / "errors.md"] = error_page()
     written[folder / "client.md"] = client_page()
     written[folder / "cli.md"] = cli_page()
+    written[folder / "failure-paths.md"] = paths_page()
     return written
 
 

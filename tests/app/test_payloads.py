@@ -197,6 +197,7 @@ def extract(path: str, pages: int = 1) -> None:
         (("a",), {"page": 1}, "unexpected keyword argument 'page'"),
     ],
 )
+@pytest.mark.requirement("ENG-04")
 def test_call_that_the_function_would_not_take_is_refused(
     args: tuple[Any, ...], kwargs: dict[str, Any], said: str
 ) -> None:

@@ -12,12 +12,15 @@ from pathlib import Path
 import pytest
 
 import detent
-from detent import Policy, Retry
+from detent import Client, Codec, Policy, Retry
+from detent.client.connecting import Connecting
+from detent.lifecycles import BUILT_IN, ENGINE
 from detent.runtime import Settings, Worker
 from detent.runtime.duty import nudged_within
-from detent.store import Retention
+from detent.store import Replies, Retention, Store
+from detent.testing.memory import MemoryStore
 from tests.runtime.cutting import Cut
-from tests.runtime.working import SHORT, Seen, handler, on_loop, until, working
+from tests.runtime.working import SHORT, WAIT_S, Seen, handler, on_loop, until, working
 
 SCRIPT = """
 import asyncio, sys
@@ -65,9 +68,9 @@ def test_handler_that_keeps_the_interpreter_to_itself_is_reported(url: str) -> N
 def test_many_leases_that_end_together_are_dealt_with_in_bounded_batches(url: str) -> None:
     async def scene() -> None:
         async with detent.connect(url) as client:
-            policy = Policy(lease_s=0.05, heartbeat_s=0.02, allow_unusual_lease=True, retry=Retry(base_s=0))
+            policy = Policy(retry=Retry(base_s=0))
             await client.enqueue_many([{"kind": "nothing", "policy": policy} for _ in range(100)])
-            await client.claim(worker="gone", limit=100)
+            await client.claim(worker="gone", limit=100, lease_s=0.05, allow_unusual_lease=True)
         async with working(url, handler("nothing", nothing), reconcile_max=30) as at:
             await until(lambda: at.worker.tally.ends["nothing", "success"] == 100)
 
@@ -76,6 +79,32 @@ def test_many_leases_that_end_together_are_dealt_with_in_bounded_batches(url: st
             assert crashes == [1] * 100
 
     on_loop(scene)
+
+
+def test_what_was_reconciled_when_the_worker_stops_is_still_told() -> None:
+    class Slow(MemoryStore):
+        async def reconcile(self, limit: int) -> Replies:
+            replies = await super().reconcile(limit)
+            if replies:
+                worker.stop()  # on the record already, and the answer is on its way
+                await asyncio.sleep(0.3)
+            return replies
+
+    async def scene() -> None:
+        async with connect() as client:
+            await client.enqueue("other", lifecycle="engine", policy=ENGINE.policy(timeouts={"queued": 0.01}))
+            await asyncio.wait_for(worker.run(), WAIT_S)
+
+    store = Slow()
+    connect = partial(_connect_to, store)
+    worker = Worker(connect, [handler("nothing", nothing)], settings=Settings(reconcile_s=0.05))
+    on_loop(scene)
+
+    assert worker.tally.losses == {("other", "failed"): 1}
+
+
+def _connect_to(store: Store) -> Connecting:
+    return Connecting(Client(store, tenant="default", codec=Codec(), lifecycles=tuple(BUILT_IN.values())))
 
 
 def test_jobs_that_ended_long_enough_ago_are_removed(url: str) -> None:

@@ -24,6 +24,7 @@ def test_one_page_is_written_per_lifecycle_with_an_index_the_errors_and_the_clie
         "cli.md",
         "client.md",
         "errors.md",
+        "failure-paths.md",
         "lifecycles/index.md",
         *(f"lifecycles/{name}.md" for name in BUILT_IN),
     }

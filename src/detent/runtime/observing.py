@@ -43,7 +43,7 @@ class Observer:
         """What was said of a job was refused: it is no longer this worker's."""
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
-        """The event loop, or the whole process, stood still; these handlers had it."""
+        """The event loop stood still, at this place of the code; or, without a place, the whole process did."""
 
     def judged(self, verdict: str, count: int) -> None:
         """The policy gave so many jobs this verdict, and it is on the record."""
@@ -56,6 +56,9 @@ class Observer:
 
     def buried(self, job: "Job") -> None:
         """A job has become a dead letter, by what its handler came to or by what time demanded."""
+
+    def given_up(self, job: "Job") -> None:
+        """Time has ended a job as a failure that is no dead letter, or has parked it until a person requeues it."""
 
     def ticked(self, schedule: str) -> None:
         """The calendar asked for a job, and this worker made it."""
@@ -86,14 +89,30 @@ class Logging(Observer):
         log.warning("%s came too late (%s); the store keeps what it said as a note", _named(run), code)
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
-        log.error("stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack)
+        if stack:
+            log.error(
+                "stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack
+            )
+        else:
+            what = "it was paused, or one of these kept the interpreter, which isolation='process' would keep it from"
+            log.error("the whole process stood still for %.1f s; %s: %s", for_s, what, handlers)
 
     def buried(self, job: "Job") -> None:
-        error = "" if job.error is None else f": {job.error.type}: {job.error.message}"
-        log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, error)
+        log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, _why(job))
+
+    def given_up(self, job: "Job") -> None:
+        what = "has failed" if job.is_ended else "waits for a person to requeue it"
+        log.error(
+            "%s job %s %s, '%s' after %d attempts%s", job.spec.kind, job.id, what, job.state, job.attempt, _why(job)
+        )
 
     def troubled(self, duty: str, error: BaseException) -> None:
         log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
+
+
+def _why(job: "Job") -> str:
+    error = job.error or job.last_error
+    return "" if error is None else f": {error.type}: {error.message}"
 
 
 def _named(run: "Run") -> str:

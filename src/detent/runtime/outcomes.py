@@ -11,7 +11,7 @@ from typing import Any, Final
 from detent import kernel
 from detent.client import Client
 from detent.errors import DetentError, Refused, StoreError
-from detent.kernel.command import Command
+from detent.kernel.command import Command, Fail
 from detent.runtime.backing_off import Backoff
 from detent.runtime.ending import Ending
 from detent.runtime.faults import Fault
@@ -20,6 +20,8 @@ from detent.runtime.run import Key, Run
 from detent.store import Reply
 
 LEFT_MAX: Final = 1_000
+# What a handler came to. Refused, the store keeps it; that it was stopped or given back is nothing to keep.
+RESULTS: Final = frozenset({"complete", "fail"})
 
 
 class Outcomes:
@@ -62,7 +64,10 @@ class Outcomes:
         elif run.stop is not None and run.stop.reason == "lost":
             self._soon(self._tell_late(run, value, fault))
         else:
-            self._submit(run, self._ending.of(run, value, fault))
+            commands = self._ending.of(run, value, fault)
+            if fault is None and commands and isinstance(commands[-1], Fail):
+                self._observer.failed(run, _fault_in(commands[-1]))  # it returned, but what nobody can keep
+            self._submit(run, commands)
 
     def give_back(self, runs: list[Run]) -> list[Run]:
         """Those that have not begun, as their lifecycles allow; the others are returned."""
@@ -82,7 +87,7 @@ class Outcomes:
             self._forget(run, "lost")
 
     def settled(self, run: Run, answer: Reply | DetentError) -> None:
-        if isinstance(answer, Refused):
+        if isinstance(answer, Refused) and answer.verb in RESULTS:
             self._observer.late(run, answer.code)
         if isinstance(answer, Reply) and answer.job.state in run.ways.dead_letters:
             self._observer.buried(answer.job)
@@ -125,6 +130,7 @@ class Outcomes:
             self._forget(run, "lost")
         elif self._is_ours(job, run):
             run.rev = job.rev
+            self._observer.failed(run, ROLLED_BACK)
             self._submit(run, self._ending.failed(run, ROLLED_BACK))
         else:
             self.settled(run, Reply(job))
@@ -160,6 +166,11 @@ ROLLED_BACK: Final = Fault(
     "completion_rolled_back",
     "commit",
 )
+
+
+def _fault_in(command: Fail) -> Fault:
+    error = command.error
+    return Fault((error.type,), error.message, error.code, error.stage, error.reason_code)
 
 
 def came_to_of(run: Run, answer: Reply | DetentError) -> str:

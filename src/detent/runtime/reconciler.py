@@ -9,6 +9,7 @@ from typing import Final
 
 from detent.client import Client
 from detent.kernel import Job
+from detent.kernel.budget import is_waiting_for_a_person
 from detent.kernel.failure import EXPIRED
 from detent.runtime.backing_off import jittered
 from detent.runtime.duty import for_ever, nudged_within
@@ -18,6 +19,7 @@ from detent.runtime.ways import Atlas
 from detent.store import Reply
 
 BREATH_S: Final = 0.05
+STOP_S: Final = 1.0  # for a round that is under way when it is to stop
 PRUNED_MAX: Final = 10_000  # jobs in a round
 
 
@@ -28,6 +30,8 @@ class Reconciler:
         self._observer = observer
         self._atlas = atlas
         self._nudged = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     def nudge(self) -> None:
         """Something has just fallen due."""
@@ -36,16 +40,27 @@ class Reconciler:
     async def run(self) -> None:
         await for_ever("reconcile", self._round, self._observer)
 
+    async def settled(self) -> None:
+        """Wait, a little, for what is under way: nobody but this worker will tell what it came to."""
+        await nudged_within(STOP_S, self._idle)
+
     async def _round(self) -> None:
-        limit = self._settings.reconcile_max
         self._nudged.clear()
-        replies = await self._client.store.reconcile(limit)
-        if replies:
-            await self._tell([reply.job for reply in replies if isinstance(reply, Reply)])
-        if len(replies) == limit:
+        self._idle.clear()
+        try:
+            count = await self._reconcile()
+        finally:
+            self._idle.set()
+        if count == self._settings.reconcile_max:
             await asyncio.sleep(jittered(BREATH_S))
             return
         await nudged_within(jittered(self._settings.reconcile_s), self._nudged)
+
+    async def _reconcile(self) -> int:
+        replies = await self._client.store.reconcile(self._settings.reconcile_max)
+        if replies:
+            await self._tell([reply.job for reply in replies if isinstance(reply, Reply)])
+        return len(replies)
 
     async def _tell(self, jobs: list[Job]) -> None:
         self._observer.reconciled(len(jobs))
@@ -54,6 +69,8 @@ class Reconciler:
         for job in jobs:
             if job.state in self._atlas[job].dead_letters:
                 self._observer.buried(job)
+            elif _is_given_up(job):
+                self._observer.given_up(job)
 
 
 class Pruner:
@@ -74,6 +91,13 @@ class Pruner:
             successes_s=kept.successes_s, others_s=kept.others_s, jobs_max=PRUNED_MAX
         )  # fmt: skip
         self._observer.pruned(pruned.jobs)
+
+
+def _is_given_up(job: Job) -> bool:
+    """A job that somebody wanted cancelled is not; it may count as a failure all the same."""
+    if job.error is not None:
+        return job.error.category != "cancelled"
+    return job.phase == "parked" and is_waiting_for_a_person(job)
 
 
 def _has_expired(job: Job) -> bool:

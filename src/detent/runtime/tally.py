@@ -47,6 +47,7 @@ class Tally(Observer):
         self.ends: Counter[tuple[str, str]] = Counter()
         self.failures: Counter[tuple[str, str]] = Counter()  # by kind and error class
         self.dead_letters: Counter[str] = Counter()  # by kind
+        self.losses: Counter[tuple[str, str]] = Counter()  # what time gave up, by kind and state
         self.ticks: Counter[str] = Counter()
         self.stops: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
@@ -94,6 +95,9 @@ class Tally(Observer):
 
     def buried(self, job: "Job") -> None:
         self.dead_letters[job.spec.kind] += 1
+
+    def given_up(self, job: "Job") -> None:
+        self.losses[job.spec.kind, job.state] += 1
 
     def ticked(self, schedule: str) -> None:
         self.ticks[schedule] += 1
@@ -166,6 +170,10 @@ class Several(Observer):
     def buried(self, job: "Job") -> None:
         for each in self._observers:
             each.buried(job)
+
+    def given_up(self, job: "Job") -> None:
+        for each in self._observers:
+            each.given_up(job)
 
     def ticked(self, schedule: str) -> None:
         for each in self._observers:

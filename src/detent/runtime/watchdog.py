@@ -76,8 +76,12 @@ class Watchdog:
             self._stopping.stop(run, "overtime", kill_s=now_s)
 
     def _watch_process(self, for_s: float) -> None:
-        """This thread waits for nothing but its turn. If it had none, somebody kept the interpreter, or stopped it."""
+        """This thread waits for nothing but its turn. If it had none, somebody kept the interpreter, or stopped it.
+
+        That the loop has not gone round either is no news then.
+        """
         if for_s >= self._stall_s + LOOK_S:
+            self._is_stalled = True
             since_s = monotonic() - for_s
             at_work = ", ".join(filter(None, [lane.at_work(since_s) for lane in self._lanes.values()]))
             self._observer.stalled(at_work or "the process as a whole", for_s, "")

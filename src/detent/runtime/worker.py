@@ -214,6 +214,7 @@ class Worker:
 
     async def _close(self) -> None:
         self._outcomes.close()
+        await self._reconciler.settled()
         for duty in self._duties:
             duty.cancel()
         await asyncio.gather(*self._duties, return_exceptions=True)

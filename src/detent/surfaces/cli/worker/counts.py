@@ -23,7 +23,7 @@ class Spread(Struct):
 
 
 class Counts(Struct, kw_only=True):
-    """`running` and `slots` are as they are now; everything else only grows. `ends` and `failures` are by kind."""
+    """`running` and `slots` are as they are now; everything else only grows. What is nested is by kind."""
 
     running: int = 0
     slots: int = 0
@@ -38,6 +38,7 @@ class Counts(Struct, kw_only=True):
     ends: Nested = field(default_factory=dict)
     failures: Nested = field(default_factory=dict)
     dead_letters: dict[str, int] = field(default_factory=dict)
+    losses: Nested = field(default_factory=dict)
     ticks: dict[str, int] = field(default_factory=dict)
     stops: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, int] = field(default_factory=dict)
@@ -65,6 +66,7 @@ def counts_of(worker: Worker) -> Counts:
         ends=_nested(dict(tally.ends)),
         failures=_nested(dict(tally.failures)),
         dead_letters=dict(tally.dead_letters),
+        losses=_nested(dict(tally.losses)),
         ticks=dict(tally.ticks),
         stops=dict(tally.stops),
         refusals=dict(tally.refusals),

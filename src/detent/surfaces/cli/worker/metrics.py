@@ -77,6 +77,8 @@ def _families(counts: Counts) -> Iterator[tuple[str, str, str, Samples]]:
     yield "retries_total", "counter", "Attempts after which the job is to run again.", _one(retries, "kind")
     yield "failures_total", "counter", "Attempts whose handler raised.", _by(counts.failures, "kind", "error")
     yield "dead_letters_total", "counter", "Jobs that became dead letters.", _one(counts.dead_letters, "kind")
+    losses = _by(counts.losses, "kind", "state")
+    yield "given_up_total", "counter", "Jobs that time has failed, or left to a person.", losses
     yield "cron_jobs_total", "counter", "Jobs made for the calendar.", _one(counts.ticks, "schedule")
     yield "stops_total", "counter", "Handlers told to stop.", _one(counts.stops, "reason")
     yield "late_results_total", "counter", "Results refused for coming too late.", _one(counts.refusals, "code")
