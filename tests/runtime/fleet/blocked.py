@@ -5,7 +5,7 @@ from typing import Final
 import detent
 from detent import Policy
 from detent.client import Job, SyncClient
-from tests.runtime.fleet.worker import Worker
+from tests.runtime.fleet.worker import Worker, until_reported
 from tests.store.processes.outcome import Outcome
 
 LEASES: Final = 3
@@ -22,6 +22,8 @@ def run_blocked(url: str, *, lease_s: float) -> Outcome:
         Worker("apps:blocked", url, "quiet", children=1) as quiet,
         Worker("apps:blocking", url, "loud") as loud,
     ):
+        for worker in (quiet, loud):
+            until_reported(client, worker)
         made = [client.enqueue(kind, {"for_s": LEASES * lease_s}, policy=policy) for kind in KINDS]
         for job in made:
             _judge(outcome, client, client.wait(job.id, timeout_s=LEASES * lease_s + WAIT_S))

@@ -22,11 +22,11 @@ from tests.store.processes.stores import all_events, all_jobs
 LIFECYCLES: Final = ("standard", "contract", "document")
 SLOTS: Final = 15
 SHORT_S: Final = (0.02, 0.5)
-LONG_S: Final = 4.0
+LONG_S: Final = 3.0
 LONG_SHARE: Final = 0.25
 GRACE_S: Final = 0.3
-TOO_LONG_S: Final = 2.0  # for a handler to finish while its worker drains, its last word included
-BACKLOG: Final = 60  # jobs that wait when a worker is told to stop
+TOO_LONG_S: Final = 1.6  # for a handler to finish while its worker drains, its last word included
+BACKLOG: Final = 30  # jobs that wait when a worker is told to stop
 COUNTED: Final = frozenset({"fail", "retry", "expire", "time_out", "dead_letter"})  # verbs that count against a job
 
 

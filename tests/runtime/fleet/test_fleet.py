@@ -28,7 +28,7 @@ def test_job_that_ends_its_process_every_time_is_a_dead_letter(url: str) -> None
 
 @pytest.mark.requirement("STD-02", "STD-03")
 def test_handler_that_blocks_for_three_leases_keeps_its_lease_and_is_reported_on_the_loop(url: str) -> None:
-    outcome = run_blocked(url, lease_s=1.0)
+    outcome = run_blocked(url, lease_s=1.5)
 
     assert outcome.faults == []
 
