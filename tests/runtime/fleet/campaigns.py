@@ -15,7 +15,7 @@ def of_workers(sizes: Sizes) -> dict[str, Campaign]:
     """On either store."""
     seed = sizes.seed
     return {
-        "lost workers": lambda url: run_lost(url, lease_s=2.0, rounds=10),
+        "lost workers": lambda url: run_lost(url, lease_s=5.0, rounds=10),
         "lost worker, usual lease": lambda url: run_lost(url, lease_s=30.0, rounds=1),
         "deadly jobs": lambda url: run_deadly(url, jobs=5),
         "blocked": lambda url: run_blocked(url, lease_s=30.0),

@@ -12,7 +12,7 @@ from tests.store.processes.program import WAIT_S, Line
 
 CRASHES_MAX: Final = 3
 POLICY: Final = Policy(
-    lease_s=1.0, allow_unusual_lease=True, retry=Retry(max_attempts=9, base_s=0.01, crashes_max=CRASHES_MAX)
+    lease_s=2.0, allow_unusual_lease=True, retry=Retry(max_attempts=9, base_s=0.01, crashes_max=CRASHES_MAX)
 )
 
 

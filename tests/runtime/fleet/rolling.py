@@ -46,7 +46,6 @@ class Fleet:
             fleet = [stack.enter_context(self._started(f"w{number}")) for number in range(workers)]
             for _ in range(rounds):
                 for place, worker in enumerate(fleet):
-                    self._load()
                     self._stop(worker)
                     fleet[place] = stack.enter_context(self._started(worker.worker))
             until(self._is_done, "jobs were left", WAIT_S)
@@ -57,7 +56,7 @@ class Fleet:
         return Worker("apps:rolling", self._url, name, concurrency=SLOTS, grace=f"{GRACE_S}s")
 
     def _load(self) -> None:
-        """So that every worker has its hands full."""
+        """So that work waits, however much the workers have done."""
         waiting = sum(count for (phase,), count in self._phases().items() if phase in ("ready", "parked"))
         items = [self._item(number) for number in range(self.made, self.made + max(BACKLOG - waiting, 0))]
         self.made += len(items)
@@ -73,15 +72,16 @@ class Fleet:
     def _stop(self, worker: Worker) -> None:
         """In the midst of jobs of every lifecycle that it cannot finish."""
         until_reported(self._client, worker)
-        until(lambda: self._unfinished(worker) == set(LIFECYCLES), f"worker {worker.worker} has not enough to do")
+        until(lambda: self._has_its_hands_full(worker), f"worker {worker.worker} has not enough to do")
         self._outcome.expect_equal(f"exit code of worker {worker.worker}", worker.terminate(), 0)
         left = [job.id for job in self._client.find(owner=worker.worker).items]
         self._outcome.expect_equal(f"jobs that worker {worker.worker} kept when it ended", left, [])
         self.restarts += 1
 
-    def _unfinished(self, worker: Worker) -> set[str]:
+    def _has_its_hands_full(self, worker: Worker) -> bool:
+        self._load()
         jobs = self._client.find(owner=worker.worker).items
-        return {job.lifecycle for job in jobs if _left_s(job) > TOO_LONG_S}
+        return {job.lifecycle for job in jobs if _left_s(job) > TOO_LONG_S} == set(LIFECYCLES)
 
     def _phases(self) -> dict[tuple[str | None, ...], int]:
         return dict(self._client.count(by=["phase"]))

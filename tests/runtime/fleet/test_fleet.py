@@ -14,7 +14,7 @@ from tests.runtime.fleet.zombies import run_zombies
 
 @pytest.mark.requirement("ALL-01", "STD-04")
 def test_fifty_jobs_of_a_killed_worker_run_again_within_lease_and_five_seconds(url: str) -> None:
-    outcome = run_lost(url, lease_s=1.0, rounds=1)
+    outcome = run_lost(url, lease_s=3.0, rounds=1)
 
     assert outcome.faults == []
 
@@ -28,7 +28,7 @@ def test_job_that_ends_its_process_every_time_is_a_dead_letter(url: str) -> None
 
 @pytest.mark.requirement("STD-02", "STD-03")
 def test_handler_that_blocks_for_three_leases_keeps_its_lease_and_is_reported_on_the_loop(url: str) -> None:
-    outcome = run_blocked(url, lease_s=1.5)
+    outcome = run_blocked(url, lease_s=2.0)
 
     assert outcome.faults == []
 

@@ -21,7 +21,7 @@ from tests.store.processes.program import WAIT_S
 
 PER_WORKER: Final = 10
 KINDS: Final = ("linger", "alinger")  # on threads and on the event loop, in equal parts
-POLICY: Final = Policy(lease_s=2.0, heartbeat_s=0.8, allow_unusual_lease=True, retry=Retry(base_s=0.01))
+POLICY: Final = Policy(lease_s=3.0, allow_unusual_lease=True, retry=Retry(base_s=0.01))
 # What a first attempt is told, by whether the second has ended.
 REFUSALS: Final = {False: "not_owner", True: "illegal_move"}
 
