@@ -20,6 +20,7 @@ from detent.errors import LeaseLost
 from tests.store.processes.programs.speaking import tell
 
 LOOK_S: Final = 0.01
+MIDST_S: Final = 0.002  # between the row and the end of its job, so that a kill may well come there
 
 lost, deadly, fragile, blocked, blocking = (App() for _ in range(5))
 undead, endless, effects, rolling = (App() for _ in range(4))
@@ -133,6 +134,7 @@ _open = threading.local()
 def insert(ctx: Context) -> None:
     with _transaction(ctx) as tx:
         tx.execute(f"insert into effects values ('{ctx.job.id}', {ctx.attempt})")
+        time.sleep(MIDST_S)
         ctx.complete({"attempt": ctx.attempt}, tx=tx)
 
 

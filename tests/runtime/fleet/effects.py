@@ -11,7 +11,7 @@ from typing import Final
 import detent
 from detent import Policy, Retry
 from detent.client import SyncClient
-from tests.runtime.fleet.worker import Worker, until_reported
+from tests.runtime.fleet.worker import Worker, until
 from tests.store.processes.outcome import Outcome
 from tests.store.processes.stores import all_jobs
 
@@ -54,10 +54,9 @@ class Slaughter:
         self._workers.append(Worker("apps:effects", self._url, f"w{self._started}", threads=THREADS))
 
     def _kill(self) -> None:
-        """One that is at work, not one that is only just starting."""
+        """One that has jobs in its hands; unless it has ended them in the very moment between the look and the kill."""
         with self._workers.pop(self._dice.randrange(len(self._workers))) as worker:
-            until_reported(self._client, worker)
-            time.sleep(self._dice.uniform(0, 0.1))
+            until(lambda: self._client.find(owner=worker.worker, limit=1).items, f"{worker.name} has nothing to do")
             worker.kill()
         self.hits += bool(self._client.find(owner=worker.worker, limit=1).items)
         self._start()

@@ -8,7 +8,7 @@ from detent import Policy
 from detent.client import Event, Job, SyncClient
 from detent.client.moments import to_moment
 from tests.runtime.fleet.figures import share, spread
-from tests.runtime.fleet.worker import Worker, at_work
+from tests.runtime.fleet.worker import Worker, at_work, until
 from tests.store.processes.outcome import Outcome
 
 JOBS: Final = 50
@@ -34,13 +34,14 @@ def run_lost(url: str, *, lease_s: float, rounds: int) -> Outcome:
 
 
 def _loss(outcome: Outcome, client: SyncClient, url: str, number: int, lease_s: float) -> list[float]:
-    """One kill. The heirs come when there is nothing left to claim, and are at work before it."""
+    """One kill, at the worst moment. The heirs come when there is nothing left to claim, and are at work before it."""
     policy = Policy(lease_s=lease_s, allow_unusual_lease=True)
     ids = [f"job{number}.{each}" for each in range(JOBS)]
     with Worker("apps:lost", url, f"doomed{number}", concurrency=JOBS) as doomed:
         client.enqueue_many([{"kind": "outlive", "policy": policy, "job_id": each} for each in ids])
         begun = [doomed.hear() for _ in ids]
         with at_work(client, "apps:lost", url, [f"heir{number}.1", f"heir{number}.2"]) as heirs:
+            _until_renewed(client, ids[0])
             killed_at = datetime.now(UTC)
             begun += doomed.kill()
             ends = [client.wait(each, timeout_s=lease_s + WAIT_S) for each in ids]
@@ -51,6 +52,12 @@ def _loss(outcome: Outcome, client: SyncClient, url: str, number: int, lease_s: 
         sorted([each, n] for each in ids for n in (1, 2)),
     )
     return [_recovery_s(outcome, job, client.history(job.id), killed_at) for job in ends]
+
+
+def _until_renewed(client: SyncClient, job_id: str) -> None:
+    """All leases are extended together. Just after that a whole one has to pass before anybody may have the jobs."""
+    before = client.get(job_id).lease_expires_at
+    until(lambda: client.get(job_id).lease_expires_at != before, f"the lease of job {job_id} was not renewed")
 
 
 def _recovery_s(outcome: Outcome, job: Job, events: list[Event], killed_at: datetime) -> float:
