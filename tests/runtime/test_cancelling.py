@@ -134,6 +134,35 @@ def test_soft_cancel_turns_hard_when_the_grace_is_over(url: str, isolation: Isol
 
 
 @pytest.mark.requirement("STD-08")
+def test_worker_learns_of_a_cancel_at_its_next_look_however_new_the_job_is(url: str) -> None:
+    """Jobs begin at four moments between two looks, and are cancelled at once."""
+    look_s, learned_s = 2.0, dict[str, float]()
+
+    async def wait(ctx: Context) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            learned_s[ctx.job.id] = time.monotonic()
+
+    async def cancel(at: Working, after_s: float) -> float:
+        await asyncio.sleep(after_s)
+        job = await at.client.enqueue("wait")
+        await until(lambda: is_running(at, job))
+        await at.client.cancel(job.id, mode="hard")
+        cancelled_s = time.monotonic()
+        await until(lambda: job.id in learned_s)
+        return learned_s[job.id] - cancelled_s
+
+    async def scene() -> None:
+        async with working(url, handler("wait", wait, context=True), look_s=look_s) as at:
+            took_s = await asyncio.gather(*(cancel(at, share * look_s) for share in (0.0, 0.25, 0.5, 0.75)))
+
+            assert max(took_s) < 1.5 * look_s
+
+    on_loop(scene)
+
+
+@pytest.mark.requirement("STD-08")
 def test_hard_cancel_cancels_the_task_and_abandons_the_thread(url: str) -> None:
     told: list[str] = []
 

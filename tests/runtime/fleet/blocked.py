@@ -27,8 +27,6 @@ def run_blocked(url: str, *, lease_s: float) -> Outcome:
         made = [client.enqueue(kind, {"for_s": LEASES * lease_s}, policy=policy) for kind in KINDS]
         for job in made:
             _judge(outcome, client, client.wait(job.id, timeout_s=LEASES * lease_s + WAIT_S))
-        for worker in (quiet, loud):
-            outcome.expect_equal(f"exit code of worker {worker.worker}", worker.terminate(), 0)
         said = _standstills(loud)
         outcome.expect_equal("reports of a thread and a process that are at work", _standstills(quiet), [])
         outcome.expect_clean(client.verify())

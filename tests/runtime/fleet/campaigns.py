@@ -17,7 +17,7 @@ def of_workers(sizes: Sizes) -> dict[str, Campaign]:
     return {
         "lost workers": lambda url: run_lost(url, lease_s=5.0, rounds=10),
         "lost worker, usual lease": lambda url: run_lost(url, lease_s=30.0, rounds=1),
-        "deadly jobs": lambda url: run_deadly(url, jobs=5),
+        "deadly jobs": lambda url: run_deadly(url, jobs=5, crashes_max=3),
         "blocked": lambda url: run_blocked(url, lease_s=30.0),
         "zombies": lambda url: run_zombies(url, workers=10),
         "endless loops": lambda url: run_endless(url, cancels=20),

@@ -10,32 +10,31 @@ from tests.runtime.fleet.worker import Worker
 from tests.store.processes.outcome import Outcome
 from tests.store.processes.program import WAIT_S, Line
 
-CRASHES_MAX: Final = 3
-POLICY: Final = Policy(
-    lease_s=2.0, allow_unusual_lease=True, retry=Retry(max_attempts=9, base_s=0.01, crashes_max=CRASHES_MAX)
-)
+ATTEMPTS_MAX: Final = 9  # so many that crashes are used up before them
 
 
-def run_deadly(url: str, *, jobs: int) -> Outcome:
+def run_deadly(url: str, *, jobs: int, crashes_max: int) -> Outcome:
     """Half of them take the whole worker along, one at a time; the others only the child that they have."""
     outcome = Outcome()
+    retry = Retry(max_attempts=ATTEMPTS_MAX, base_s=0.01, crashes_max=crashes_max)
+    policy = Policy(lease_s=2.0, allow_unusual_lease=True, retry=retry)
     ids = {kind: [f"{kind}{number}" for number in range(jobs)] for kind in ("die", "vanish")}
     with detent.connect(url) as client, Worker("apps:fragile", url, "lasting", children=1) as lasting:
         for kind, listed in ids.items():
-            client.enqueue_many([{"kind": kind, "job_id": each, "policy": POLICY} for each in listed])
+            client.enqueue_many([{"kind": kind, "job_id": each, "policy": policy} for each in listed])
         deaths, begun = _ground_down(client, url)
         ends = [client.wait(each, timeout_s=WAIT_S) for listed in ids.values() for each in listed]
         outcome.expect_equal("exit code of the worker whose children died", lasting.terminate(), 0)
         begun += lasting.ended()
         outcome.expect_clean(client.verify())
     for job in ends:
-        _judge(outcome, job)
-    wanted = [[each, n] for listed in ids.values() for each in listed for n in range(1, CRASHES_MAX + 1)]
+        _judge(outcome, job, crashes_max)
+    wanted = [[each, n] for listed in ids.values() for each in listed for n in range(1, crashes_max + 1)]
     outcome.expect_equal("handlers that began", sorted(line["began"] for line in begun), sorted(wanted))
     outcome.summary = (
         f"{jobs} jobs that kill their worker and {jobs} that end their process: {deaths} workers and "
-        f"{CRASHES_MAX * jobs} children died, {sum(_is_buried(job) for job in ends)} dead letters with "
-        f"infrastructure_failure after {CRASHES_MAX} crashes each"
+        f"{crashes_max * jobs} children died, {sum(_is_buried(job) for job in ends)} dead letters with "
+        f"infrastructure_failure after {crashes_max} crashes each"
     )
     return outcome
 
@@ -57,9 +56,9 @@ def _are_left(client: SyncClient) -> bool:
     return any(phase != "ended" for (phase,) in client.count(by=["phase"], kind="die"))
 
 
-def _judge(outcome: Outcome, job: Job) -> None:
+def _judge(outcome: Outcome, job: Job, crashes_max: int) -> None:
     counted = (job.attempt, job.crashes, job.failures, _is_buried(job))
-    outcome.expect_equal(f"job {job.id}, '{job.state}'", counted, (CRASHES_MAX, CRASHES_MAX, 0, True))
+    outcome.expect_equal(f"job {job.id}, '{job.state}'", counted, (crashes_max, crashes_max, 0, True))
 
 
 def _is_buried(job: Job) -> bool:

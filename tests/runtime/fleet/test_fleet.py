@@ -21,7 +21,7 @@ def test_fifty_jobs_of_a_killed_worker_run_again_within_lease_and_five_seconds(u
 
 @pytest.mark.requirement("ALL-16")
 def test_job_that_ends_its_process_every_time_is_a_dead_letter(url: str) -> None:
-    outcome = run_deadly(url, jobs=1)
+    outcome = run_deadly(url, jobs=1, crashes_max=2)
 
     assert outcome.faults == []
 
