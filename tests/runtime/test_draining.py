@@ -8,7 +8,6 @@ import pytest
 
 import detent
 from detent.errors import Stopped
-from detent.lifecycles import BUILT_IN
 from detent.runtime import Context
 from tests.runtime import deeds
 from tests.runtime.program import WorkerProgram
@@ -141,33 +140,3 @@ def test_worker_process_stops_at_once_on_a_second_sigterm(url: str) -> None:
         program.ended(10)
 
         assert client.get(kept.id).state == "queued"
-
-
-@pytest.mark.requirement("STD-04")
-def test_rolling_restart_under_load_loses_nothing_and_counts_no_failure(url: str) -> None:
-    jobs = 150
-    with detent.connect(url) as client:
-        items = []
-        for lifecycle in ("standard", "contract", "document"):
-            policy = BUILT_IN[lifecycle].policy(retry=detent.Retry(max_attempts=1, base_s=0.01))
-            item = {"kind": "nap", "payload": {"for_s": 0.15}, "lifecycle": lifecycle, "submit": True, "policy": policy}
-            items += [item] * jobs
-        made = [job for job in client.enqueue_many(items) if isinstance(job, detent.Job)]
-        given = {"url": url, "concurrency": 5, "grace_s": 0.05, "isolations": ["async"]}
-        programs = [WorkerProgram("worker", name=f"w{number}", **given) for number in range(2)]
-        try:
-            for number in range(2, 6):
-                program = programs[number % 2]
-                program.hear()
-                program.terminate()
-                program.ended()
-                program.close()
-                programs[number % 2] = WorkerProgram("worker", name=f"w{number}", **given)
-            ends = [client.wait(job.id, timeout_s=60) for job in made]
-        finally:
-            for program in programs:
-                program.close()
-
-        assert {job.outcome for job in ends} == {"success"}
-        assert sum(job.failures + job.crashes for job in ends) == 0
-        assert client.verify().violations == ()

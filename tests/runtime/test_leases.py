@@ -13,37 +13,7 @@ from detent.lifecycles import BUILT_IN, CONTRACT
 from detent.runtime import Context, Isolation, Settings, Worker
 from tests.runtime import deeds
 from tests.runtime.cutting import Cut
-from tests.runtime.working import SHORT, Seen, Working, handler, on_loop, until, working
-
-
-@pytest.mark.requirement("STD-02", "STD-03")
-@pytest.mark.parametrize("isolation", ["thread", "process"])
-def test_handler_that_blocks_for_three_leases_keeps_its_lease(url: str, isolation: Isolation) -> None:
-    async def scene() -> None:
-        async with working(url, handler("blocked", deeds.blocked, isolation)) as at:
-            job = await at.done("blocked", {"for_s": 3.2}, policy=SHORT)
-
-            assert (job.state, job.attempt, job.crashes, job.result) == ("succeeded", 1, 0, "free")
-            verbs = [event.verb for event in await at.client.history(job.id)]
-            assert verbs.count("renew") >= 5
-
-    on_loop(scene)
-
-
-@pytest.mark.requirement("STD-02")
-def test_async_handler_that_blocks_the_loop_keeps_its_lease_and_is_reported(url: str) -> None:
-    async def block() -> str:
-        time.sleep(2.5)
-        return "free"
-
-    async def scene() -> None:
-        async with working(url, handler("block", block), stall_s=0.3) as at:
-            job = await at.done("block", policy=SHORT)
-
-            assert (job.state, job.attempt, job.crashes) == ("succeeded", 1, 0)
-            assert [line for line in at.seen.lines if line.startswith("stalled")] == [f"stalled block (job {job.id})"]
-
-    on_loop(scene)
+from tests.runtime.working import Seen, Working, handler, on_loop, until, working
 
 
 @pytest.mark.parametrize("lifecycle", ["contract", "standard", "document", "engine", "dispatch"])

@@ -29,6 +29,7 @@ TICK_MIN_S: Final = 0.02
 BATCH_MAX: Final = 500
 PROGRESS_S: Final = 1.0  # between two that are told of one job
 RETRY_MIN_S: Final = 0.1
+SHORT_S: Final = 0.1  # a job that has not run for longer ends before anybody could cancel it, and is not looked at
 JOIN_S: Final = 5.0
 
 
@@ -90,9 +91,10 @@ class Keeper:
                 patience.wait_for(self._closed)
 
     def _tick_s(self) -> float:
-        """Short leases are looked at more often."""
-        first_s = min((run.renew_s for run in list(self._live.values())), default=monotonic() + TICK_MAX_S)
-        return max(TICK_MIN_S, min(TICK_MAX_S, first_s - monotonic()))
+        """Until the next renewal or look is due. What begins meanwhile may have a short lease: so not for long."""
+        look_s = self._look_s + self._settings.look_s
+        first_s = min((run.renew_s for run in list(self._live.values())), default=look_s)
+        return max(TICK_MIN_S, min(TICK_MAX_S, min(first_s, look_s) - monotonic()))
 
     def _is_due(self, run: Run) -> bool:
         is_ours = run.stop is None or run.stop.reason not in ("lost", "cancelled")
@@ -166,12 +168,11 @@ class Keeper:
                 run.progress = None
 
     def _look(self, client: SyncClient, runs: list[Run]) -> None:
-        """Those that began before the last look: a short job ends before anybody could cancel it."""
-        now_s, since_s = monotonic(), self._look_s
-        if now_s - since_s < self._settings.look_s:
+        now_s = monotonic()
+        if now_s - self._look_s < self._settings.look_s:
             return
         self._look_s = now_s
-        self.look_at(client, [run for run in runs if run.began_s <= since_s and not run.is_over])
+        self.look_at(client, [run for run in runs if now_s - run.began_s >= SHORT_S and not run.is_over])
 
     def look_at(self, client: SyncClient, runs: list[Run]) -> None:
         """See what others have made of these, and tell the handlers that are to stop."""

@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import Struct
 
 import detent
-from detent.errors import LeaseLost
 from detent.runtime import Context, Handler, Isolation, Settings, Worker
 from detent.runtime.observing import Logging
 from tests.store.processes.programs.speaking import given, tell
@@ -36,40 +35,9 @@ async def wait(ctx: Context, for_s: float) -> str:
     return f"attempt {ctx.attempt} of {os.getpid()}"
 
 
-async def nap(for_s: float) -> None:
-    await asyncio.sleep(for_s)
-
-
-def zombie(ctx: Context, for_s: float) -> str:
-    """Works on until it is told that its lease is lost, and says what it has all the same."""
-    tell(began=ctx.fence)
-    ends_s = time.monotonic() + for_s
-    while time.monotonic() < ends_s:
-        try:
-            ctx.check()
-        except LeaseLost:
-            tell(lost=ctx.fence)
-            return f"attempt {ctx.attempt}, too late"
-        time.sleep(0.005)
-    return f"attempt {ctx.attempt}"
-
-
-def die(ctx: Context) -> None:
-    """The whole worker goes with it."""
-    tell(began=ctx.fence)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def deaf(ctx: Context, for_s: float) -> None:
     tell(began=ctx.fence)
     time.sleep(for_s)
-
-
-def insert(ctx: Context) -> None:
-    """One row and the end of the job: both or neither."""
-    with ctx.transaction() as tx:
-        tx.execute(f"insert into effects values ('{ctx.job.id}')")
-        ctx.complete(tx=tx)
 
 
 def handler(function: Any, isolation: Isolation, *, context: bool = True) -> Handler:
@@ -88,10 +56,7 @@ class Here(Logging):
         tell(here=True)
 
 
-HANDLERS = {
-    "async": [handler(wait, "async"), handler(nap, "async", context=False)],
-    "thread": [handler(zombie, "thread"), handler(die, "thread"), handler(deaf, "thread"), handler(insert, "thread")],
-}
+HANDLERS = {"async": [handler(wait, "async")], "thread": [handler(deaf, "thread")]}
 
 
 async def main(asked: Given) -> None:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import TracebackType
@@ -38,7 +39,7 @@ class Program:
         self.name = name
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the program
         self._process = subprocess.Popen(
-            [sys.executable, "-m", f"{self.package}.{name}", msgspec.json.encode(given).decode()],
+            self._command(name, given),
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -59,6 +60,16 @@ class Program:
     @property
     def is_running(self) -> bool:
         return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def complaints(self) -> str:
+        """All that it wrote to its standard error so far. Its place in that file is its own: nothing is moved."""
+        written = self._complaints.fileno()
+        return os.pread(written, os.fstat(written).st_size, 0).decode(errors="replace")
 
     def say(self, **facts: object) -> None:
         """A line to its standard input."""
@@ -106,6 +117,9 @@ class Program:
                 _close(pipe)
         self._complaints.close()
 
+    def _command(self, name: str, given: Mapping[str, object]) -> list[str]:
+        return [sys.executable, "-m", f"{self.package}.{name}", msgspec.json.encode(given).decode()]
+
     def _listen(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
@@ -129,9 +143,8 @@ class Program:
         return line
 
     def _failed(self, what: str) -> ProgramFailed:
-        self._complaints.seek(0)
-        complaint = self._complaints.read().decode(errors="replace")[-COMPLAINT_CHARS_MAX:]
-        return ProgramFailed(f"{self.name} (process {self._process.pid}) {what}; it complained:\n{complaint}")
+        complaint = self.complaints[-COMPLAINT_CHARS_MAX:]
+        return ProgramFailed(f"{self.name} (process {self.pid}) {what}; it complained:\n{complaint}")
 
 
 def _close(pipe: Any) -> None:
