@@ -1,4 +1,4 @@
-"""Wake-ups. Who has written rings, soon after and at most so often; who waits is woken by it, or by its own patience.
+"""Wake-ups. Who has written rings, soon after and not too often; who waits is woken by it, or by its own patience.
 
 A notification inside a transaction makes all commits of the database queue for one lock. So it is a statement of its
 own, after the commit, sent by a thread of its own and shared by everything that was written meanwhile. Its commit need
@@ -18,7 +18,8 @@ from detent.store.waiting import is_blocking
 
 CHANNEL: Final = "detent"
 RING: Final = f"select set_config('synchronous_commit', 'off', true), pg_notify('{CHANNEL}', '')"
-RING_S: Final = 0.05  # between two rings of one client
+RING_S: Final = 0.05  # between two rings of one client that writes all the time
+RING_MIN_S: Final = 0.002  # and of one that writes now and then
 HEARD_S: Final = 0.2  # between looks at whether it is still wanted
 RETRY_S: Final = 1.0
 
@@ -70,11 +71,14 @@ class Ringer:
         self._thread.end()
 
     def _run(self) -> None:
+        rest_s = RING_MIN_S
         while not self._closed.is_set():
             self._wanted.wait()
             self._wanted.clear()
             self._ring_if_due()
-            self._closed.wait(RING_S)
+            self._closed.wait(rest_s)
+            # Who writes again meanwhile writes often: others are to hear of it, and not to be woken all the time.
+            rest_s = min(2 * rest_s, RING_S) if self._is_due else RING_MIN_S
         self._ring_if_due()
 
     def _ring_if_due(self) -> None:
