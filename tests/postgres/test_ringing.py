@@ -35,7 +35,7 @@ def test_many_commits_ring_few_times(store_url: str) -> None:
 
 def test_who_writes_now_and_then_rings_at_once_each_time() -> None:
     rang = threading.Event()
-    ringer = Ringer(rang.set)
+    ringer = Ringer(lambda is_work: rang.set())
     waits_s = []
     for _ in range(10):
         began_s = time.monotonic()
@@ -53,7 +53,7 @@ def test_what_is_written_while_it_rings_is_rung_for_before_it_closes() -> None:
     rings: list[int] = []
     begun, released = threading.Event(), threading.Event()
 
-    def ring() -> None:
+    def ring(is_work: bool) -> None:
         rings.append(1)
         begun.set()
         released.wait()

@@ -56,6 +56,8 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken_answers.PurgesOldJobsOnly: "test_ended_jobs_are_removed_by_name_whatever_their_age",
     broken_answers.HidesWhatItPurges: "test_purged_job_leaves_nothing_behind",
     broken_answers.KeepsRequestsOfPurgedJobs: "test_id_of_a_purged_job_is_free_again_with_its_request_ids",
+    broken_answers.HasNoNews: "test_who_waits_for_work_is_woken_by_a_job_that_comes",
+    broken_answers.HasNewsForWhoWaitsOnly: "test_work_that_came_before_anybody_waited_for_it_is_news",
     broken_limits.CountsNoLeases: "test_no_more_jobs_of_a_key_are_leased_than_its_limit",
     broken_limits.CountsWhatIsStartedOnly: "test_no_more_jobs_of_a_key_are_leased_than_its_limit",
     broken_limits.SharesLimitsAmongTenants: "test_each_key_has_a_limit_of_its_own_and_each_tenant",

@@ -1,6 +1,7 @@
 """The worker: it takes jobs, runs their handlers, and says what they came to. Each duty is in a file of its own.
 
 claimer      takes what there is room for, claimed and started in one move
+waker        hears that there may be something to claim
 slots, threads, children
              the lanes in which handlers run, by their isolation
 ending       what to ask of the store for what a handler came to
@@ -54,6 +55,7 @@ from detent.runtime.stopping import Stopping
 from detent.runtime.store_clock import StoreClock
 from detent.runtime.tally import Several, Tally
 from detent.runtime.threads import Threads
+from detent.runtime.waker import Waker
 from detent.runtime.watchdog import BEAT_S, Watchdog
 from detent.runtime.ways import Atlas
 from detent.store.clock import new_id
@@ -209,6 +211,7 @@ class Worker:
         self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
         if self._scheduler is not None:
             self._do(self._scheduler.run())
+        self._do(Waker(self._client, self._observer, self._ready).run())
         for claimer in self._claimers.values():
             self._do(claimer.run())
 
