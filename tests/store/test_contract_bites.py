@@ -56,6 +56,7 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken_answers.PurgesOldJobsOnly: "test_ended_jobs_are_removed_by_name_whatever_their_age",
     broken_answers.HidesWhatItPurges: "test_purged_job_leaves_nothing_behind",
     broken_answers.KeepsRequestsOfPurgedJobs: "test_id_of_a_purged_job_is_free_again_with_its_request_ids",
+    broken_fleet.ResumesAtAnOldTick: "test_resumed_schedule_does_not_go_back_to_a_tick_that_nobody_let_pass_by",
     broken_answers.HasNoNews: "test_who_waits_for_work_is_woken_by_a_job_that_comes",
     broken_answers.HasNewsForWhoWaitsOnly: "test_work_that_came_before_anybody_waited_for_it_is_news",
     broken_limits.CountsNoLeases: "test_no_more_jobs_of_a_key_are_leased_than_its_limit",

@@ -56,7 +56,8 @@ class WorkerReport(Struct, frozen=True, kw_only=True):
 class Schedule(Struct, frozen=True, kw_only=True):
     """A job that the calendar asks for: at `next_at` for the next time. `last_at` is the last tick that was had.
 
-    Who brings it says when the first tick is: a store can read no cron expression. `digest` is that of its content;
+    Who brings it says when the first tick is: a store can read no cron expression. So `next_at` may also be the moment
+    at which it was resumed; the next tick is then the first one from there on. `digest` is that of its content;
     with the same digest it is the same schedule, and nothing is written.
     """
 
@@ -112,6 +113,7 @@ class Fleet(Protocol):
     async def pause_schedule(self, tenant: str, name: str, by: str, reason: str | None) -> bool:
         """Its ticks pass by from now on. False: there is no such schedule."""
 
-    async def resume_schedule(self, tenant: str, name: str) -> bool: ...
+    async def resume_schedule(self, tenant: str, name: str) -> bool:
+        """Its ticks count again. Those before now are over: if it is paused and stands at one, it moves on to now."""
 
     async def forget_schedule(self, tenant: str, name: str) -> bool: ...

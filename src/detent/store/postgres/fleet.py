@@ -71,7 +71,8 @@ class FleetInDatabase(ABC):
         return await self._write(lambda session: _is_found("pause_schedule", {**values, "now": session.clock}))
 
     async def resume_schedule(self, tenant: str, name: str) -> bool:
-        return await self._write(lambda session: _is_found("resume_schedule", {"tenant": tenant, "name": name}))
+        values = {"tenant": tenant, "name": name}
+        return await self._write(lambda session: _is_found("resume_schedule", {**values, "now": session.clock}))
 
     async def forget_schedule(self, tenant: str, name: str) -> bool:
         return await self._write(lambda session: _is_found("forget_schedule", {"tenant": tenant, "name": name}))

@@ -102,7 +102,12 @@ where tenant = :tenant::text and name = :name::text
 returning 1
 
 -- name: resume_schedule
-update detent_schedules set paused_at = null, paused_by = null, paused_reason = null
+-- What it has not gone on to by itself, because nobody was there, has passed by all the same.
+update detent_schedules set
+    next_at = case
+        when paused_at is null then next_at else greatest(next_at, coalesce(:now::bigint, detent_now()))
+    end,
+    paused_at = null, paused_by = null, paused_reason = null
 where tenant = :tenant::text and name = :name::text
 returning 1
 

@@ -85,8 +85,11 @@ where tenant = ?1 and name = ?2
 returning 1
 
 -- name: resume_schedule
-update detent_schedules set paused_at = null, paused_by = null, paused_reason = null
-where tenant = ? and name = ?
+-- What it has not gone on to by itself, because nobody was there, has passed by all the same.
+update detent_schedules set
+    next_at = case when paused_at is null then next_at else max(next_at, ?3) end,
+    paused_at = null, paused_by = null, paused_reason = null
+where tenant = ?1 and name = ?2
 returning 1
 
 -- name: forget_schedule
