@@ -32,10 +32,20 @@ class QueueFacts(Struct, frozen=True, kw_only=True):
     paused_reason: str | None = None
 
 
+class Lane(Struct, frozen=True, kw_only=True):
+    """The slots of one isolation, and the kinds of jobs that run in them; `running` of them are taken."""
+
+    isolation: str
+    kinds: tuple[str, ...]
+    slots: int
+    running: int = 0
+
+
 class WorkerReport(Struct, frozen=True, kw_only=True):
     """What a worker says of itself every `REPORT_S`. `seen_at` is the store's to say; None for kinds or adapters: any.
 
-    `running` of its `slots` are taken. A worker that drains claims no more.
+    `running` of its `slots` are taken, whatever their isolation; `lanes` has them apart, if the worker says so. One
+    that drains claims no more.
     """
 
     tenant: str
@@ -50,6 +60,7 @@ class WorkerReport(Struct, frozen=True, kw_only=True):
     running: int = 0
     version: str = ""
     is_draining: bool = False
+    lanes: tuple[Lane, ...] = ()
     seen_at: int = 0
 
 

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 # The columns of a report, as the statement calls them.
 _REPORT: Final = (
     "tenant", "name", "host", "pid", "started_at", "queues", "kinds", "adapters", "slots", "slots_used", "version",
-    "is_draining",
+    "is_draining", "lanes",
 )  # fmt: skip
 
 
