@@ -22,6 +22,7 @@ CALLS: Final = 100  # short rounds: some of them find the machine idle
 # How long `yardstick` takes on the machine the figures in the README are from, when nothing else runs on it.
 YARDSTICK_US: Final = 0.42
 MICRO: Final = 1_000_000
+APP: Final = "from detent import App"
 # One life as workers live it: a few renewals while it runs, and now and then someone who is too late.
 LIFE: Final = ("enqueue", "claim", "start", "renew", "renew", "renew", "renew", "refused", "complete")
 
@@ -73,9 +74,9 @@ def build_ms() -> float:
     return max(1_000 * best_s(lambda made=made: replace(made).table, calls=3) for made in BUILT_IN.values())  # type: ignore[misc]
 
 
-def import_ms() -> float:
-    """Milliseconds that `import detent` adds to starting Python."""
-    program = "import time; t = time.perf_counter(); import detent; print(time.perf_counter() - t)"
+def import_ms(what: str = "import detent") -> float:
+    """Milliseconds that an import adds to starting Python."""
+    program = f"import time; t = time.perf_counter(); {what}; print(time.perf_counter() - t)"
     runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in range(7)]
     return 1_000 * min(float(run.stdout) for run in runs)
 
@@ -87,14 +88,21 @@ def _after(job: Job | None, command: Command) -> Job:
 
 
 def main() -> None:
-    decisions, building, importing = decide_us(), build_ms(), import_ms()
+    decisions, building, importing, declaring = decide_us(), build_ms(), import_ms(), import_ms(APP)
     if "--json" in sys.argv:
-        figures = {"decide_us": decisions, "build_lifecycle_ms": building, "import_ms": importing}
+        figures = {
+            "decide_us": decisions,
+            "build_lifecycle_ms": building,
+            "import_ms": importing,
+            "import_app_ms": declaring,
+        }
         sys.stdout.write(json.dumps(figures) + "\n")
         return
     for name, microseconds in decisions.items():
         sys.stdout.write(f"decide {name:<9} {microseconds:5.2f} µs\n")
-    sys.stdout.write(f"build a lifecycle {building:.2f} ms\nimport detent {importing:.0f} ms\n")
+    sys.stdout.write(
+        f"build a lifecycle {building:.2f} ms\nimport detent {importing:.0f} ms\n{APP} {declaring:.0f} ms\n"
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from detent import Limit, Policy
+from detent.client.ways import Way
 from tests.client.explained import first, now, reasons
 from tests.client.world import World
 
@@ -61,6 +62,43 @@ def test_both_limits_are_named_where_both_hold_a_job_back(fresh: World) -> None:
     assert list(reasons(fresh))[:2] == ["limit_reached", "rate_reached"]
     fresh.blocking.pause_queue("default")
     assert list(reasons(fresh))[:3] == ["queue_paused", "limit_reached", "rate_reached"]
+
+
+def claim_of(world: World) -> Way:
+    (way,) = [way for way in world.blocking.explain("42", now=now(world)).ways if way.verb == "claim"]
+    return way
+
+
+def test_claim_of_a_job_whose_key_is_used_up_waits_for_an_end(fresh: World) -> None:
+    one = Policy(limit=Limit(concurrency_max=1))
+    crowd(fresh, one, "41", "42")
+    fresh.blocking.claim(worker="w1")
+
+    assert (claim_of(fresh).at, claim_of(fresh).when) == (None, "when job 41 ends")
+
+
+def test_claim_waits_for_any_of_several_that_hold_its_key(fresh: World) -> None:
+    crowd(fresh, TWO, "40", "41", "42")
+    fresh.blocking.claim(worker="w1", limit=2)
+
+    assert claim_of(fresh).when == "when one of 2 jobs of limit key 'acme' ends"
+
+
+def test_claim_of_a_job_whose_rate_is_reached_comes_when_the_rate_allows(fresh: World) -> None:
+    crowd(fresh, RATE, "40", "41", "42")
+    fresh.blocking.claim(worker="w1", limit=2)
+
+    assert (claim_of(fresh).at, claim_of(fresh).when) == (now(fresh) + timedelta(seconds=60), None)
+
+
+def test_claim_that_waits_for_the_clock_and_for_people_says_both(fresh: World) -> None:
+    crowd(fresh, BOTH, "40", "41", "42")
+    fresh.blocking.claim(worker="w1", limit=2)
+    fresh.blocking.pause_queue("default")
+
+    way = claim_of(fresh)
+    assert way.at == now(fresh) + timedelta(seconds=60)
+    assert way.when == "when queue 'default' is resumed and one of 2 jobs of limit key 'acme' ends"
 
 
 def test_limit_that_is_not_reached_is_no_reason(fresh: World) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from detent.store.fleet import SEEN_S, WORKER_KEPT_S
+from detent.store.fleet import SEEN_S, WORKER_KEPT_S, Lane
 from tests.client.explained import first, now, reasons, run
 from tests.client.world import World
 
@@ -182,3 +182,25 @@ def test_job_without_a_verdict_says_who_asks_the_policy(fresh: World) -> None:
     assert nobody.code == somebody.code == "waits_for_a_verdict"
     assert nobody.text == f"{waits}a worker that serves queue 'default' and kind 'scan' would ask; is one running?"
     assert somebody.text == f"{waits}who serves it asks: 'w2', and says in its log if the policy is out of reach"
+
+
+def test_only_slots_in_which_jobs_of_its_kind_run_are_of_use_to_a_job(waiting: World) -> None:
+    full = Lane(isolation="thread", kinds=("scan",), slots=2, running=2)
+    free = Lane(isolation="async", kinds=("mail",), slots=100)
+    report(waiting, "w1", slots=102, running=2, lanes=[full, free])
+
+    reason = first(waiting)
+
+    assert reason.code == "workers_busy"
+    assert "busy, 2 of 2 thread slots: 'w1'" in reason.text
+
+
+def test_job_that_has_room_waits_its_turn_though_other_slots_are_full(waiting: World) -> None:
+    full = Lane(isolation="thread", kinds=("mail",), slots=2, running=2)
+    free = Lane(isolation="async", kinds=("scan",), slots=100, running=1)
+    report(waiting, "w1", slots=102, running=3, lanes=[full, free])
+
+    reason = first(waiting)
+
+    assert reason.code == "waits_its_turn"
+    assert reason.text.endswith("with 1 of 100 async slots taken")

@@ -89,6 +89,7 @@ BACK: Final = {
         alter table detent_jobs drop column limit_key
     """,
     4: "drop table detent_paces; drop index detent_records_unjudged",
+    5: "alter table detent_workers drop column lanes",
 }
 
 

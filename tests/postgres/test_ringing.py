@@ -1,5 +1,6 @@
 """Who writes rings, for all that was written meanwhile, after the commit, and never for nothing."""
 
+import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from typing import Final
 
 import psycopg
 
-from detent.store.postgres.bell import CHANNEL, RING_S, Ringer
+from detent.store.postgres.bell import CHANNEL, RING_MIN_S, RING_S, Ringer
 from tests.postgres.clients import opened
 from tests.postgres.cutting import Cutter
 from tests.postgres.moments import holding
@@ -16,6 +17,7 @@ from tests.store.sqlite.files import undone
 
 HEARD_S: Final = 0.1
 SOON_S: Final = 1.0
+SOON_MAX: Final = 8  # rings until they are as far apart as they come to be
 
 
 def test_many_commits_ring_few_times(store_url: str) -> None:
@@ -27,15 +29,31 @@ def test_many_commits_ring_few_times(store_url: str) -> None:
         client.close()
         count = len(rings())
 
-    assert 1 <= count <= took_s / RING_S + 2
+    assert 1 <= count <= took_s / RING_S + SOON_MAX
     assert count < 100
+
+
+def test_who_writes_now_and_then_rings_at_once_each_time() -> None:
+    rang = threading.Event()
+    ringer = Ringer(lambda is_work: rang.set())
+    waits_s = []
+    for _ in range(10):
+        began_s = time.monotonic()
+        ringer.written()
+        assert rang.wait(SOON_S)
+        waits_s.append(time.monotonic() - began_s)
+        rang.clear()
+        time.sleep(3 * RING_MIN_S)  # the time between two writes is what this is about
+    ringer.close()
+
+    assert statistics.median(waits_s) < RING_S / 2
 
 
 def test_what_is_written_while_it_rings_is_rung_for_before_it_closes() -> None:
     rings: list[int] = []
     begun, released = threading.Event(), threading.Event()
 
-    def ring() -> None:
+    def ring(is_work: bool) -> None:
         rings.append(1)
         begun.set()
         released.wait()

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from detent.runtime import Context
+from detent.store.fleet import Lane
 from tests.runtime.working import handler, on_loop, until, working
 
 
@@ -29,6 +30,9 @@ def test_worker_is_listed_with_what_it_serves_and_leaves_the_list_when_it_stops(
 
             assert (worker.name, worker.pid, worker.queues) == ("w7", os.getpid(), ("ocr", "mail"))
             assert (worker.kinds, worker.slots, worker.running) == (("wait", "scan"), 5, 0)
+            assert worker.lanes == (
+                Lane(isolation="async", kinds=("wait",), slots=3), Lane(isolation="thread", kinds=("scan",), slots=2),
+            )  # fmt: skip
             assert not worker.is_draining
             assert after == []
 
@@ -43,7 +47,8 @@ def test_worker_that_is_to_stop_says_so_at_once_and_how_many_it_still_runs(url: 
             at.worker.stop()
 
             async def is_draining() -> bool:
-                return any(each.is_draining and each.running == 1 for each in await at.client.workers())
+                found = await at.client.workers()
+                return any(each.is_draining and each.running == each.lanes[0].running == 1 for each in found)
 
             await until(is_draining)
 

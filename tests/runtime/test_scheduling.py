@@ -59,6 +59,11 @@ async def put_back(client: Client, to: datetime, name: str = "tick", cron: str =
     await client.keep_schedules([{"name": name, "cron": cron, "kind": "tick", "next_at": to}])
 
 
+def last_hour(now: datetime) -> datetime:
+    """The last tick of a schedule that ticks every hour."""
+    return now.replace(minute=0, second=0, microsecond=0)
+
+
 def test_each_tick_has_one_job_however_many_workers_there_are(url: str) -> None:
     async def scene() -> None:
         async with detent.connect(url) as client, AsyncExitStack() as stack:
@@ -88,7 +93,7 @@ def test_of_ticks_that_nobody_was_there_for_the_last_one_is_made_up_for(url: str
             (tick,) = await ticks(client)
             (schedule,) = await client.schedules()
 
-            assert tick == now.replace(minute=0, second=0, microsecond=0)
+            assert tick == last_hour(now)
             assert schedule.next_at == tick + HOUR
 
     on_loop(scene)
@@ -128,13 +133,52 @@ def test_job_of_a_tick_is_made_as_any_other_of_its_kind(url: str) -> None:
     on_loop(scene)
 
 
+def test_tick_of_the_time_in_which_a_schedule_was_paused_is_not_made_up_for(url: str) -> None:
+    """Nobody was there to let it pass by."""
+
+    async def scene() -> None:
+        now = datetime.now(UTC)
+        async with detent.connect(url) as client:
+            await put_back(client, last_hour(now), cron="0 * * * *")
+            await client.pause_schedule("tick")
+            await client.resume_schedule("tick")
+            (resumed,) = await client.schedules()
+            async with scheduling(url, ticking("0 * * * *")):
+                await until(lambda: _has_moved_on(client, resumed.next_at))
+            (schedule,) = await client.schedules()
+
+            assert await ticks(client) == []
+            assert schedule.next_at == last_hour(now) + HOUR
+
+    on_loop(scene)
+
+
+def test_first_tick_after_a_schedule_was_resumed_has_its_job(url: str) -> None:
+    """Though nobody was there when it came, either."""
+
+    async def scene() -> None:
+        async with detent.connect(url) as client:
+            await put_back(client, datetime.now(UTC) - HOUR)
+            await client.pause_schedule("tick")
+            await client.resume_schedule("tick")
+            (resumed,) = await client.schedules()
+            await asyncio.sleep(1.1)  # a tick passes; nothing else could be waited for
+            async with scheduling(url, ticking()) as worker:
+                await until(lambda: worker.tally.ticks["tick"] >= 1)
+            first, *_ = await ticks(client)
+
+            assert first >= resumed.next_at
+
+    on_loop(scene)
+
+
 def test_paused_schedule_moves_on_without_a_job(url: str) -> None:
     async def scene() -> None:
         now = datetime.now(UTC)
         async with detent.connect(url) as client:
-            await put_back(client, now - HOUR, cron="0 0 1 1 *")
+            await put_back(client, last_hour(now), cron="0 * * * *")
             await client.pause_schedule("tick")
-            async with scheduling(url, ticking("0 0 1 1 *")):
+            async with scheduling(url, ticking("0 * * * *")):
                 await until(lambda: _has_moved_on(client, now))
 
             assert await ticks(client) == []
@@ -145,10 +189,10 @@ def test_paused_schedule_moves_on_without_a_job(url: str) -> None:
 def test_schedule_whose_job_is_refused_is_told_of_and_others_go_on(url: str) -> None:
     async def scene() -> None:
         now = datetime.now(UTC)
-        full = CronJob(name="full", cron="0 0 1 1 *", job={"kind": "tick", "queue": "full"})
+        full = CronJob(name="full", cron="0 * * * *", job={"kind": "tick", "queue": "full"})
         async with detent.connect(url) as client:
             await client.limit_queue("full", depth_max=0)
-            await put_back(client, now - HOUR, name="full", cron="0 0 1 1 *")
+            await put_back(client, last_hour(now), name="full", cron="0 * * * *")
             async with scheduling(url, full, ticking()) as worker:
 
                 async def is_made() -> bool:

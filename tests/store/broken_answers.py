@@ -122,3 +122,16 @@ class KeepsRequestsOfPurgedJobs(MemoryStore):
         removed = await super().purge(tenant, job_ids)
         self.shelf.receipts = receipts
         return removed
+
+
+class HasNoNews(MemoryStore):
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        return "nothing new"
+
+
+class HasNewsForWhoWaitsOnly(MemoryStore):
+    """What came between two calls is taken for known."""
+
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        before = str(self.shelf.end)
+        return seen if seen is not None and await self.wait(before, timeout_s) == before else str(self.shelf.end)

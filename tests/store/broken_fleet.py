@@ -161,3 +161,12 @@ class KeepsAnyNumberOfSchedules(MemoryStore):
     async def keep_schedules(self, tenant: str, schedules: Sequence[Schedule]) -> list[Schedule]:
         self.shelf.schedules |= {(tenant, each.name): each for each in schedules}
         return list(self.shelf.schedules.values())
+
+
+class ResumesAtAnOldTick(MemoryStore):
+    async def resume_schedule(self, tenant: str, name: str) -> bool:
+        before = self.shelf.schedules.get((tenant, name))
+        is_found = await super().resume_schedule(tenant, name)
+        if before is not None:
+            self.shelf.schedules[tenant, name] = replace(before, paused_at=None, paused_by=None, paused_reason=None)
+        return is_found

@@ -14,6 +14,7 @@ from detent.client import connect
 from tests.surfaces.shelf import COLUMNS, detent, succeed, url_of, widest
 
 QUICK = ("--pairs", "1", "--batch", "10")
+FEW = ("--worker", "--jobs", "30")
 
 
 def wait_for(is_there: Callable[[], bool]) -> None:
@@ -125,6 +126,38 @@ def test_error_is_json_if_json_was_asked_for() -> None:
 @pytest.mark.parametrize("arguments", [("--batch", "0"), ("--batch", "1001"), ("--pairs", "0")])
 def test_bounds_are_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert detent("bench", *arguments).exit_code == 2
+
+
+def test_worker_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
+    shown = json.loads(detent("bench", *FEW, "--url", url_of(tmp_path / "jobs.db"), "--json").stdout)
+
+    assert (shown["place"], shown["synchronous"], shown["figures"]) == (str(tmp_path), "full", [])
+    worker = shown["worker"]
+    assert (worker["jobs"], worker["whole"]) == (30, 30)
+    assert 0 < worker["start_ms_p50"] <= worker["start_ms_p95"]
+    assert 0 <= worker["idle_cpu_percent"] < 100
+    assert all(worker[figure] > 0 for figure in ("jobs_per_s", "cpu_us"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_of_a_worker_have_their_units_and_say_what_is_in_the_log() -> None:
+    result = detent("bench", *FEW)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    units = [line.split()[-1] for line in result.stdout.splitlines()[2:8]]
+    assert units[:5] == ["/s", "µs", "ms", "ms", "%"]
+    assert "Of 30 jobs that waited and do nothing, 30 have claim" in " ".join(result.stdout.split())
+    assert widest(result.stdout) <= COLUMNS
+
+
+def test_worker_that_cannot_run_is_an_error_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("detent.testing.bench_worker.WORKER", "detent.testing.bench_jobs:gone")
+
+    result = detent("bench", *FEW)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "the worker did nothing; it said: " in result.stderr
+    assert "gone" in result.stderr
 
 
 def test_help_says_that_the_store_is_not_touched() -> None:

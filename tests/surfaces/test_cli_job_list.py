@@ -19,7 +19,7 @@ def busy(site: Site) -> Site:
         client.enqueue("mail", job_id="draft", lifecycle="document", correlation_id="order-1")
         client.enqueue("mail", job_id="gone", topic="t", workflow_id="wf", step_index=1, parent_job_id="draft")
         client.cancel("gone")
-        client.enqueue("scan", job_id="waiting", dedupe_key="k")
+        client.enqueue("scan", job_id="waiting", dedupe_key="k", limit_key="l")
     return site
 
 
@@ -75,6 +75,7 @@ def test_wider_terminal_shows_more(busy: Site) -> None:
         (("--parent", "draft"), ["gone"]),
         (("--workflow", "wf"), ["gone"]),
         (("--dedupe-key", "k"), ["waiting"]),
+        (("--limit-key", "l"), ["waiting"]),
         (("--topic", "t"), ["gone"]),
         (("--created-since", "1h", "--kind", "mail"), ["gone", "draft"]),
         (("--created-until", "1h"), []),

@@ -7,10 +7,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
+import psycopg
 import pytest
 from click.testing import Result
 
 from detent.client import SyncClient, connect
+from detent.client.addresses import for_libpq
 from tests.client.places import OnPostgres, OnSqlite
 from tests.client.world import World
 from tests.surfaces.calls import CALLS, OPENING, fill
@@ -123,3 +125,12 @@ def test_enqueue_waits_for_what_others_make_of_the_job(pg_emptied: str, deed: De
         result = site.detent("enqueue", "scan", "--wait")
 
     assert result.exit_code == exit_code
+
+
+def test_worker_is_measured_in_a_schema_that_is_gone_afterwards(pg_emptied: str) -> None:
+    shown = json.loads(PostgresSite(pg_emptied).detent("bench", "--worker", "--jobs", "30", "--json").stdout)
+
+    assert (shown["synchronous"], shown["worker"]["jobs"], shown["worker"]["whole"]) == ("server", 30, 30)
+    with psycopg.connect(for_libpq(pg_emptied)) as connection:
+        left = connection.execute("select count(*) from pg_namespace where nspname like 'detent_bench_%'").fetchone()
+    assert left == (0,)

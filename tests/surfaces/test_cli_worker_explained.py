@@ -48,7 +48,7 @@ def test_job_that_waits_for_a_busy_worker_or_a_paused_queue_is_told_so(workers: 
         busy = explained(workers, waiting.id)
 
     assert "queue 'default' is paused, nothing is claimed from it; ann paused it: too much" in paused
-    assert "it is served by 'w7', with 1 of 3 slots taken" in busy
+    assert "the workers that serve it are busy, 1 of 1 async slots: 'w7'" in busy
 
 
 def test_waiting_ends_when_the_worker_has_run_the_job(workers: Workers) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from detent.client import SyncClient
-from detent.store.fleet import SEEN_S
+from detent.store.fleet import SEEN_S, Lane
 from tests.surfaces.running import Site
 from tests.surfaces.shelf import at_time
 
@@ -40,6 +40,19 @@ def test_list_says_what_each_serves_and_how_busy_it_is(served: Site) -> None:
     assert rows["w3"].startswith("w3 open 3/8 default, ocr scan, mail box-1 4711 1.2.3 3 h ago ")
     assert rows["w2"].startswith("w2 busy 2/2 default, ocr any box-1")
     assert rows["w1"].startswith("w1 draining 0/1")
+
+
+def test_slots_are_told_apart_by_what_runs_in_them(site: Site) -> None:
+    full: dict[str, Any] = {"kinds": ("scan",), "slots": 2, "running": 2}
+    free = Lane(isolation="thread", kinds=("mail",), slots=16)
+    with site.client() as client:
+        report(client, "some", slots=18, running=2, lanes=[Lane(isolation="async", **full), free])
+        report(client, "all", slots=2, running=2, lanes=[Lane(isolation="process", **full)])
+    lines = site.shown("workers", columns=140).splitlines()
+    rows = {line.split()[0]: " ".join(line.split()) for line in lines[2:]}
+
+    assert rows["some"].startswith("some partly busy 2/2 async, 0/16 thread default, ocr")
+    assert rows["all"].startswith("all busy 2/2 process default, ocr")
 
 
 def test_those_that_are_gone_are_listed_when_asked_for(served: Site) -> None:

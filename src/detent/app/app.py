@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from detent.app.calls import Call
 from detent.app.clients import Clients
@@ -25,11 +25,13 @@ from detent.lifecycle import Lifecycle
 from detent.lifecycle.bounds import check_kind
 from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
-from detent.runtime.gate import Gate, PolicySource
 from detent.runtime.handler import Handler
-from detent.runtime.scheduler import CronJob
 from detent.store import Store
 from detent.store.protocol import Transaction
+
+if TYPE_CHECKING:
+    from detent.runtime.gate import PolicySource
+    from detent.runtime.scheduler import CronJob
 
 Returned = TypeVar("Returned")
 
@@ -53,7 +55,7 @@ class App:
         codec: Codec | None = None,
         create: bool = True,
         resolver: Callable[[str], Any] | None = None,
-        policy: PolicySource | None = None,
+        policy: "PolicySource | None" = None,
         defaults: Settings | None = None,
         **settings: Any,
     ) -> None:
@@ -61,7 +63,8 @@ class App:
         self.tenant = tenant
         self.resolver = resolver
         self.policy = policy
-        Gate.of(policy)  # reads nothing yet: only workers need the rules
+        if policy is not None:
+            _check_policy(policy)
         self._settings = {"codec": codec, "create": create, **settings}
         self._codec = codec or Codec()
         self._store_of: Callable[[], Store] | None = None
@@ -92,7 +95,7 @@ class App:
             return list(self._jobs.values())
         return [each for each in self._jobs.values() if each.queue in queues]
 
-    def cron(self) -> list[CronJob]:
+    def cron(self) -> "list[CronJob]":
         """What the calendar asks for by what was declared here, for a worker."""
         return [_cron_job(each, each.cron, self.tenant) for each in self._jobs.values() if each.cron is not None]
 
@@ -226,7 +229,16 @@ class App:
         return (*BUILT_IN.values(), *self._lifecycles)
 
 
-def _cron_job(registration: Registration, cron: Cron, home: str) -> CronJob:
+def _check_policy(policy: "PolicySource") -> None:
+    """That it can be one. It reads nothing yet: only workers need the rules, and only who has some needs the gate."""
+    from detent.runtime.gate import Gate
+
+    Gate.of(policy)
+
+
+def _cron_job(registration: Registration, cron: Cron, home: str) -> "CronJob":
+    from detent.runtime.scheduler import CronJob
+
     arguments = registration.payload.of_call((), dict(cron.arguments))
     return CronJob(
         name=registration.kind,

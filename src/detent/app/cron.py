@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from detent.client.schedules import UTC_ZONE
 from detent.errors import InvalidArgument, shown
 from detent.lifecycle.bounds import check_at_least, check_kind
-from detent.runtime.calendar import UTC_ZONE, check_cron
 from detent.store.query import DAY_S
 
 FIELDS: Final = ("minute", "hour", "day", "month", "weekday")
@@ -35,4 +35,7 @@ class Cron(Struct, frozen=True):
             raise InvalidArgument(f"cron is {shown(self.expression)}; give five fields, as '0 3 * * 1': {order}")
         check_kind("zone", self.zone, str)
         check_at_least("late_max_s", self.late_max_s, LATE_S_MIN)
+        # Only who has such a job needs a calendar.
+        from detent.runtime.calendar import check_cron
+
         check_cron(self.expression, self.zone)

@@ -6,7 +6,6 @@ from typing import Any, Final, TypeVar
 
 from detent.errors import InvalidArgument, shown
 from detent.kernel.digest import derived_id
-from detent.kernel.failure import MESSAGE_CHARS_MAX, TYPE_CHARS_MAX
 from detent.kernel.parse import COUNT_MAX, REASON_CHARS_MAX, check_text
 from detent.lifecycle.bounds import check_name, check_whole
 
@@ -45,16 +44,6 @@ def derived_name(*parts: object) -> str:
     return derived_id(*parts)
 
 
-def error_of(raised: BaseException) -> dict[str, str]:
-    """What a handler raised, as the record can keep it: cut to size, and cleaned of what no store could hold."""
-    try:
-        message = str(raised)
-    except Exception:  # an exception of somebody's own; that it was raised is worth reporting all the same
-        message = ""
-    kept = message[:MESSAGE_CHARS_MAX].replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    return {"type": type(raised).__name__[:TYPE_CHARS_MAX], "message": kept}
-
-
 def check_choices(field: str, names: object, choices: Sequence[str]) -> tuple[str, ...]:
     """Some of these, each once, in an order of the caller's own."""
     listed = tuple(names) if isinstance(names, list | tuple) and len(names) <= len(choices) else None
@@ -64,6 +53,14 @@ def check_choices(field: str, names: object, choices: Sequence[str]) -> tuple[st
         if name not in choices:
             raise InvalidArgument(f"{field} names {shown(name)}; the choices are {', '.join(choices)}")
     return listed
+
+
+def is_name(given: object) -> bool:
+    try:
+        check_text_name("name", given)
+    except InvalidArgument:
+        return False
+    return True
 
 
 def check_text_name(field: str, name: object) -> str:

@@ -57,7 +57,7 @@ class Explaining(Reads, Workers):
         undone = [note.payload["by_job_id"] for note in story.notes if note.kind == "compensated"]
         facts.compensated_by = undone[-1] if undone else None
         reasons = ends_of(job, facts) if job.is_ended else stays_of(job, facts)
-        return Explanation(job, at, reasons, ways_of(job, facts.lifecycle), _budget(job), facts.reruns)
+        return Explanation(job, at, reasons, ways_of(job, facts, reasons), _budget(job), facts.reruns)
 
     async def _facts(self, job: Job, events: list[Event], now: datetime) -> Facts:
         lifecycle = await self.lifecycle(job.lifecycle, job.lifecycle_version)

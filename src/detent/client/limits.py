@@ -32,6 +32,13 @@ def limited(job: Job, due: datetime, facts: Facts) -> list[Reason]:
     return reasons
 
 
+def room_maker(job: Job, report: KeyReport) -> str:
+    """Whose end makes room: `job 42`, or one of several."""
+    if report.use.leased == 1 and report.holders:
+        return f"job {report.holders[0][0]}"
+    return f"one of {report.use.leased:,} jobs of limit key '{job.limit_key}'"
+
+
 def _count(leased: int) -> str:
     return "1 of its jobs is" if leased == 1 else f"{leased:,} of its jobs are"
 

@@ -37,6 +37,7 @@ class JobFilters(TypedDict, total=False):
     parent_job_id: str
     workflow_id: str
     dedupe_key: str
+    limit_key: str
     topic: str
     created_from: datetime
     created_until: datetime

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypedDict
 
-from detent.client.arguments import Item, check_text_name, check_version, derived_name, error_of
+from detent.client.arguments import Item, check_text_name, check_version, derived_name
 from detent.client.codec import Codec
 from detent.client.moments import to_micros
+from detent.client.raising import error_of, is_unknown
 from detent.client.views import Job
 from detent.errors import DetentError, InvalidArgument, NotFound, shown
 from detent.kernel import Error
@@ -13,7 +14,7 @@ from detent.kernel.command import Command
 from detent.kernel.job import Progress
 from detent.kernel.parse import parse
 from detent.kernel.repeating import VALUES
-from detent.lifecycle import Lifecycle
+from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.registry import Registry
 from detent.store import Reply, Request, Store
 from detent.store.clock import new_id
@@ -100,8 +101,17 @@ class Scoped:
 
     async def _do(self, verb: str, job_id: str, who: Mapping[str, Any], **arguments: Any) -> Job:
         """One verb on one job: the job, or the error raised."""
+        error = arguments.get("error")
+        if is_unknown(error):
+            policies = await self._policies([check_text_name("job_id", job_id)])
+            arguments["error"] = error_of(error, policies.get(job_id))
         (answer,) = await self._ask([self._request(verb, job_id, {**who, **arguments})], who.get("tx"))
         return raised(answer)
+
+    async def _policies(self, job_ids: Sequence[str]) -> dict[str, Policy]:
+        """Of those that are there."""
+        jobs = await self.store.get(self.tenant, job_ids) if job_ids else []
+        return {job.id: job.spec.policy for job in jobs if job is not None}
 
     def _request(self, verb: str, job_id: object, arguments: Mapping[str, Any]) -> Request:
         return Request(self.tenant, check_text_name("job_id", job_id), self._command(verb, arguments))

@@ -11,6 +11,7 @@ from detent.client.reasons import Facts, Reason
 from detent.client.spoken import moment
 from detent.client.views import Job
 from detent.client.workers import Worker
+from detent.store.fleet import Lane
 
 
 def paused(job: Job, facts: Facts) -> list[Reason]:
@@ -69,12 +70,28 @@ def _turn(takers: Sequence[Worker], due: datetime, facts: Facts, job: Job) -> Re
     crowd = f"one of {facts.waiting:,} ready in queue '{job.queue}'"
     if not at_work:
         return Reason("workers_draining", f"who serves it is shutting down: {_who(takers)}; it is {crowd}", due)
-    taken, slots = sum(min(each.running, each.slots) for each in at_work), sum(each.slots for each in at_work)
+    lanes = [_lane(each, job.kind) for each in at_work]
+    taken, slots = sum(min(each.running, each.slots) for each in lanes), sum(each.slots for each in lanes)
+    what = _named({each.isolation for each in lanes})
     if taken == slots:
-        text = f"the workers that serve it are busy, {taken} of {slots} slots: {_who(at_work)}; it is {crowd}"
+        text = f"the workers that serve it are busy, {taken} of {slots} {what}: {_who(at_work)}; it is {crowd}"
         return Reason("workers_busy", text, due)
-    text = f"it waits for its turn, {crowd}; it is served by {_who(at_work)}, with {taken} of {slots} slots taken"
+    text = f"it waits for its turn, {crowd}; it is served by {_who(at_work)}, with {taken} of {slots} {what} taken"
     return Reason("waits_its_turn", text, due)
+
+
+def _lane(worker: Worker, kind: str) -> Lane:
+    """Where jobs of this kind run: its others may be full, or have room that is of no use to them."""
+    for lane in worker.lanes:
+        if kind in lane.kinds:
+            return lane
+    return Lane(isolation="", kinds=(), slots=worker.slots, running=worker.running)
+
+
+def _named(isolations: set[str]) -> str:
+    """`slots`, or `thread slots` where all are of one kind."""
+    (isolation,) = isolations if len(isolations) == 1 else ("",)
+    return f"{isolation} slots".strip()
 
 
 def _no_queue(job: Job, facts: Facts) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Unpack
 
-from detent.client.arguments import Item, bounded, check_text_name, derived_name
+from detent.client.arguments import Item, bounded, check_text_name, derived_name, is_name
+from detent.client.raising import error_of, is_unknown
 from detent.client.scope import Scoped, Who, raised
 from detent.client.views import Job
 from detent.errors import DetentError, InvalidArgument, shown
@@ -237,11 +238,22 @@ class Verbs(Scoped):
                 return
 
     async def _batch(self, verb: str, items: Iterable[Item], tx: Transaction | None) -> list[Job | DetentError]:
+        given = bounded(items)
+        policies = await self._policies([item["job_id"] for item in given if _has_unknown_error(item)])
+
         def request(item: Item) -> Request:
             arguments = dict(item)
-            return self._request(verb, arguments.pop("job_id", None), arguments)
+            job_id = arguments.pop("job_id", None)
+            if _has_unknown_error(item):
+                arguments["error"] = error_of(item["error"], policies.get(job_id))
+            return self._request(verb, job_id, arguments)
 
-        return await self._each(bounded(items), request, tx)
+        return await self._each(given, request, tx)
+
+
+def _has_unknown_error(item: Item) -> bool:
+    """Whether the policy of its job has a say in what its error counts as."""
+    return isinstance(item, Mapping) and is_unknown(item.get("error")) and is_name(item.get("job_id"))
 
 
 def names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:

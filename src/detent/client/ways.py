@@ -3,28 +3,52 @@
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from detent.client.limits import room_maker
+from detent.client.reasons import Facts, Reason
 from detent.client.views import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.describe import rows
 
 
 class Way(Struct, frozen=True, omit_defaults=True):
-    """`to` has more than one state where it depends, on the budget for one. `at`: the system asks then, by itself."""
+    """`to` has more than one state where it depends, on the budget for one. `at`: the system asks then, by itself; of a
+    claim, when it can be had. `when`: what has to happen before, where no clock knows.
+    """
 
     verb: str
     to: list[str]
     by: list[str]
     at: datetime | None = None
+    when: str | None = None
 
 
-def ways_of(job: Job, lifecycle: Lifecycle) -> list[Way]:
+def ways_of(job: Job, facts: Facts, reasons: list[Reason]) -> list[Way]:
     """Self-moves are left out: they move nothing. An ended job has one way on, which is a new job."""
+    lifecycle = facts.lifecycle
     if job.is_ended:
         return [Way("rerun", ["a new job"], ["client", "operator"])]
     declared = [row for row in rows(lifecycle) if row["from"] == job.state and _leads_on(row, job)]
     verbs = dict.fromkeys(row["verb"] for row in declared)
-    return [_way(job, lifecycle, verb, [row for row in declared if row["verb"] == verb]) for verb in verbs]
+    ways = [_way(job, lifecycle, verb, [row for row in declared if row["verb"] == verb]) for verb in verbs]
+    return [_held_back(way, job, facts, reasons) if way.verb == "claim" else way for way in ways]
+
+
+def _held_back(way: Way, job: Job, facts: Facts, reasons: list[Reason]) -> Way:
+    """A job that is due may have to wait all the same: for a clock, or for what somebody does."""
+    found = {reason.code: reason for reason in reasons}
+    if "rate_reached" in found:
+        way = replace(way, at=found["rate_reached"].until)
+    awaited = []
+    if "queue_paused" in found:
+        awaited.append(f"queue '{job.queue}' is resumed")
+    if "limit_reached" in found and facts.limit_key is not None:
+        awaited.append(f"{room_maker(job, facts.limit_key)} ends")
+    if not awaited:
+        return way
+    is_later = way.at is not None and way.at > facts.now
+    return replace(way, at=way.at if is_later else None, when=f"when {' and '.join(awaited)}")
 
 
 def _leads_on(row: dict[str, object], job: Job) -> bool:

@@ -6,20 +6,23 @@ from typing import Final
 
 from msgspec import Struct
 
-from detent.client.arguments import check_text_name
+from detent.client.arguments import check_text_name, listed
 from detent.client.moments import to_micros, to_moment
 from detent.client.scope import Scoped
 from detent.client.verbs import names
 from detent.kernel.parse import COUNT_MAX
 from detent.lifecycle.bounds import check_at_least, check_kind, check_whole
-from detent.store.fleet import SEEN_S, WorkerReport
+from detent.store.fleet import SEEN_S, Lane, WorkerReport
 from detent.version import __version__
 
 SLOTS_MAX: Final = 1_000_000
+LANES_MAX: Final = 10
 
 
 class Worker(Struct, frozen=True, kw_only=True):
     """A worker as it last reported itself. `running` of its `slots` were taken; None for kinds or adapters: any.
+
+    `lanes` has its slots apart, by the isolation of the handlers that run in them, if the worker says so.
 
     One that is draining claims no more. `started_at` is by its own clock, `seen_at` by the store's.
     """
@@ -34,6 +37,7 @@ class Worker(Struct, frozen=True, kw_only=True):
     running: int
     version: str
     is_draining: bool
+    lanes: tuple[Lane, ...]
     started_at: datetime
     seen_at: datetime
 
@@ -53,6 +57,7 @@ class Workers(Scoped):
         running: int = 0,
         version: str = __version__,
         is_draining: bool = False,
+        lanes: Sequence[Lane] = (),
     ) -> None:
         """Say that a worker is there, and what it serves: about every 5 s. It takes the place of its last report."""
         check_kind("is_draining", is_draining, bool)
@@ -69,6 +74,7 @@ class Workers(Scoped):
             running=check_whole("running", running, least=0, most=SLOTS_MAX),
             version=check_text_name("version", version),
             is_draining=is_draining,
+            lanes=_checked(lanes),
         )
         await self.store.report_worker(report)
 
@@ -82,9 +88,25 @@ class Workers(Scoped):
         return [worker_of(report) for report in await self.store.workers(self.tenant, within_s)]
 
 
+def _checked(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    checked = []
+    for lane in listed("lanes", lanes, of="lanes", most=LANES_MAX):
+        check_kind("lanes", lane, Lane)
+        checked.append(
+            Lane(
+                isolation=check_text_name("isolation", lane.isolation),
+                kinds=names("kinds", lane.kinds) or (),
+                slots=check_whole("slots", lane.slots, least=1, most=SLOTS_MAX),
+                running=check_whole("running", lane.running, least=0, most=SLOTS_MAX),
+            )
+        )
+    return tuple(checked)
+
+
 def worker_of(report: WorkerReport) -> Worker:
     return Worker(
         name=report.name, host=report.host, pid=report.pid, queues=report.queues, kinds=report.kinds,
         adapters=report.adapters, slots=report.slots, running=report.running, version=report.version,
-        is_draining=report.is_draining, started_at=to_moment(report.started_at), seen_at=to_moment(report.seen_at),
+        is_draining=report.is_draining, lanes=report.lanes, started_at=to_moment(report.started_at),
+        seen_at=to_moment(report.seen_at),
     )  # fmt: skip

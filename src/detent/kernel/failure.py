@@ -1,10 +1,12 @@
 """What went wrong with a job: the error on the record, its class, and what the class means for a retry."""
 
+from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from detent.lifecycle.policy import Policy
 from detent.lifecycle.words import KNOWN_TYPES
 
 ReasonCode = Literal[
@@ -70,6 +72,14 @@ def class_of(error_type: str, mapped: dict[str, str]) -> str:
     if known is not None:
         return KNOWN_TYPES[known]
     return KNOWN_TYPES.get(error_type, "TransientError")
+
+
+def known_type(names: Sequence[str], policy: Policy) -> str:
+    """Of an exception's classes, its own first, the first that the policy or Detent itself knows; else its own."""
+    for name in names:
+        if name in policy.error_classes or name in policy.retry.by_error or name in KNOWN_TYPES or name in SYSTEM_TYPES:
+            return name
+    return names[0]
 
 
 def is_retryable(error_type: str, mapped: dict[str, str]) -> bool:

@@ -16,6 +16,7 @@ from detent.errors import DetentError, StoreError
 from detent.kernel.command import Claim
 from detent.runtime.backing_off import Backoff
 from detent.runtime.committer import BATCH_MAX
+from detent.runtime.duty import nudged_within
 from detent.runtime.lane import Lane
 from detent.runtime.observing import Observer
 from detent.runtime.run import Key
@@ -62,7 +63,6 @@ class Claimer:
         self._freed = asyncio.Event()
         self._nudged = asyncio.Event()
         self._futile = 0
-        self._cursor: str | None = None
         self._under_way: dict[asyncio.Task[int], int] = {}  # claims, and how many jobs each asks for
         self._plenty = asyncio.Event()  # the last claim got all it asked for
         self._is_stopped = False
@@ -73,7 +73,7 @@ class Claimer:
         self._freed.set()
 
     def nudge(self) -> None:
-        """There may be something to claim that this process itself has put there: no need to hear of it."""
+        """There may be something to claim."""
         self._nudged.set()
 
     async def run(self) -> None:
@@ -139,26 +139,11 @@ class Claimer:
         self._freed.set()
 
     async def _wait(self) -> None:
-        """Until the log has grown, or a while. At first it only looks where the log ends, and claims once more."""
-        store, before = self._client.store, self._cursor
-        if before is None:
-            self._cursor = await store.wait(None, 0)
-            return
-        self._cursor = await self._grown(before)
-        self._futile = self._futile + 1 if self._cursor != before else 0
+        """Until somebody says that there may be something, or a while."""
+        await nudged_within(self._poll_s, self._nudged)
+        self._futile = self._futile + 1 if self._nudged.is_set() else 0
         await asyncio.sleep(self._pause_s())
-
-    async def _grown(self, before: str) -> str:
-        """The end of the log, when it has grown or a while is over; as it was, if it was nudged before that."""
-        waiting = asyncio.ensure_future(self._client.store.wait(before, self._poll_s))
-        nudged = asyncio.ensure_future(self._nudged.wait())
-        try:
-            await asyncio.wait((waiting, nudged), return_when=asyncio.FIRST_COMPLETED)
-            return await waiting if waiting.done() else before
-        finally:
-            self._nudged.clear()
-            for each in (waiting, nudged):
-                each.cancel()
+        self._nudged.clear()  # before the next claim, so that what is said from then on is not lost
 
     async def _claim(self, limit: int) -> int:
         request = ClaimRequest(
@@ -199,6 +184,6 @@ class Claimer:
             await self._taken(self._lane, jobs, sent_s)
 
     def _pause_s(self) -> float:
-        """A log that grows by others' doing wakes it for nothing: then it looks less and less often."""
+        """What others take, too, wakes it for nothing: then it looks less and less often."""
         beyond = self._futile - FUTILE_MIN
         return 0.0 if beyond <= 0 else min(PAUSE_S * 2 ** min(beyond, 10), PAUSE_MAX_S)

@@ -7,16 +7,14 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from detent.client.arguments import error_of
+from detent.client.raising import message_of, names_of, told
 from detent.errors import JobError, Stopped
 from detent.kernel import Error
-from detent.kernel.failure import REASON_CODES, STAGES, SYSTEM_TYPES
+from detent.kernel.failure import REASON_CODES, STAGES, known_type
 from detent.lifecycle import Policy
-from detent.lifecycle.words import KNOWN_TYPES
 
 _RUNTIME: Final = str(Path(__file__).parent)
 TRACE_CHARS_MAX: Final = 16_384
-_NO_CLASSES: Final = frozenset({"object", "BaseException"})
 
 
 class Fault(Struct, frozen=True):
@@ -37,27 +35,21 @@ def fault_of(raised: BaseException, *, stage: str | None = None) -> Fault:
     if isinstance(raised, JobError):
         said = {name: getattr(raised, name, None) for name in ("code", "stage", "reason_code")}
         said["stage"] = said["stage"] or stage
-    named = tuple(each.__name__ for each in type(raised).__mro__ if each.__name__ not in _NO_CLASSES)
-    kept = error_of(raised)
-    return Fault(named, kept["message"], **said, trace=_trace(raised), is_stop=isinstance(raised, Stopped))
+    message, is_stop = message_of(raised), isinstance(raised, Stopped)
+    return Fault(names_of(raised), message, **said, trace=_trace(raised), is_stop=is_stop)
 
 
 def error_for(fault: Fault, policy: Policy) -> Error:
     """By the first of its classes that the policy, or Detent itself, knows; else by its own name: retryable."""
     own = fault.names[0]
-    known = next((name for name in fault.names if _is_known(name, policy)), own)
-    message = fault.message if known == own else f"{own}: {fault.message}" if fault.message else own
+    known = known_type(fault.names, policy)
     return Error(
         known,
-        message,
+        told(own, known, fault.message),
         code=fault.code if isinstance(fault.code, str) else None,
         stage=fault.stage if fault.stage in STAGES else None,  # type: ignore[arg-type]
         reason_code=fault.reason_code if fault.reason_code in REASON_CODES else None,  # type: ignore[arg-type]
     )
-
-
-def _is_known(name: str, policy: Policy) -> bool:
-    return name in policy.error_classes or name in policy.retry.by_error or name in KNOWN_TYPES or name in SYSTEM_TYPES
 
 
 def _trace(raised: BaseException) -> str:

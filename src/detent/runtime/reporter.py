@@ -12,13 +12,13 @@ from detent.errors import DetentError
 from detent.runtime.duty import for_ever, nudged_within
 from detent.runtime.observing import Observer
 from detent.runtime.store_clock import StoreClock
-from detent.store.fleet import REPORT_S
+from detent.store.fleet import REPORT_S, Lane
 
 GOODBYE_S: Final = 2.0  # for a last word; who cannot say it is gone from the list after three reports
 
 
 class Reporter:
-    """`running` says how many slots are taken, `is_draining` whether it claims no more; a `clock` hears of the time."""
+    """`lanes` says how many slots are taken, `is_draining` whether it claims no more; a `clock` hears of the time."""
 
     def __init__(
         self,
@@ -29,16 +29,15 @@ class Reporter:
         queues: Sequence[str],
         kinds: Sequence[str],
         adapters: Sequence[str] | None,
-        slots: int,
-        running: Callable[[], int],
+        lanes: Callable[[], Sequence[Lane]],
         is_draining: Callable[[], bool],
         clock: StoreClock | None,
     ) -> None:
         self._client = client
         self._worker = worker
         self._observer = observer
-        self._queues, self._kinds, self._adapters, self._slots = queues, kinds, adapters, slots
-        self._running, self._is_draining = running, is_draining
+        self._queues, self._kinds, self._adapters = queues, kinds, adapters
+        self._lanes, self._is_draining = lanes, is_draining
         self._clock = clock
         self._started_at = datetime.now(UTC)
         self._nudged = asyncio.Event()
@@ -58,6 +57,7 @@ class Reporter:
             self._observer.troubled("last report", error)
 
     async def _report(self) -> None:
+        lanes = self._lanes()
         await self._client.report_worker(
             self._worker,
             host=socket.gethostname(),
@@ -66,9 +66,10 @@ class Reporter:
             queues=self._queues,
             kinds=self._kinds,
             adapters=self._adapters,
-            slots=self._slots,
-            running=self._running(),
+            slots=sum(lane.slots for lane in lanes),
+            running=sum(lane.running for lane in lanes),
             is_draining=self._is_draining(),
+            lanes=lanes,
         )
 
     async def _round(self) -> None:

@@ -5,7 +5,8 @@ same transaction: there is no moment at which one is done and not the other. So 
 worker that dies has either done both or nothing, and then another does it.
 
 Ticks that came while nobody was there are not all made up for: of those the last one has its job, if it is not too
-long ago. Time is the store's.
+long ago. Those that came while the schedule was paused have none, whether anybody was there or not. Time is the
+store's.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from detent.runtime.observing import Observer
 from detent.runtime.store_clock import StoreClock
 from detent.store.query import DAY_S
 
+SECOND: Final = timedelta(seconds=1)
 LOOK_S: Final = 30.0  # how often it looks for schedules that others have changed
 SPREAD_S: Final = 0.1  # so that not all workers try for a tick at once
 REST_S: Final = 1.0  # after a tick that could not be had
@@ -110,20 +112,29 @@ class Scheduler:
 
     async def _tick(self, schedule: Schedule, job: CronJob) -> None:
         now = self._now()
-        tick = max(last_tick(schedule.cron, schedule.zone, now), schedule.next_at)
-        is_late = (now - tick).total_seconds() > job.late_max_s
+        tick = _tick_of(schedule, now)
+        is_wanted = tick is not None and (now - tick).total_seconds() <= job.late_max_s
         is_had = await self._client.advance_schedule(
             schedule.name,
             expected=schedule.next_at,
             next_at=tick_after(schedule.cron, schedule.zone, now),
-            job=None if is_late else {**job.job, **_said(schedule.name, tick)},
+            job={**job.job, **_said(schedule.name, tick)} if tick is not None and is_wanted else None,
         )
-        if is_had and not is_late:
+        if is_had and is_wanted:
             self._observer.ticked(schedule.name)
 
     def _wait_s(self, kept: list[Schedule]) -> float:
         until_s = [(self._from(each) - self._now()).total_seconds() for each in kept]
         return min([LOOK_S, *(max(each, REST_S) if each <= 0 else each for each in until_s)]) + jittered(SPREAD_S)
+
+
+def _tick_of(schedule: Schedule, now: datetime) -> datetime | None:
+    """The last one up to now; None if there was none since the schedule was resumed, which is then where it stands."""
+    cron, zone, stands_at = schedule.cron, schedule.zone, schedule.next_at
+    tick = last_tick(cron, zone, now)
+    if tick_after(cron, zone, stands_at - SECOND) == stands_at:
+        return max(tick, stands_at)
+    return tick if tick >= stands_at else None
 
 
 def _said(name: str, tick: datetime) -> dict[str, str]:

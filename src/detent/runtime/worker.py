@@ -1,6 +1,7 @@
 """The worker: it takes jobs, runs their handlers, and says what they came to. Each duty is in a file of its own.
 
 claimer      takes what there is room for, claimed and started in one move
+waker        hears that there may be something to claim
 slots, threads, children
              the lanes in which handlers run, by their isolation
 ending       what to ask of the store for what a handler came to
@@ -19,6 +20,7 @@ import asyncio
 import os
 import signal
 import socket
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack
 from time import monotonic
@@ -54,9 +56,11 @@ from detent.runtime.stopping import Stopping
 from detent.runtime.store_clock import StoreClock
 from detent.runtime.tally import Several, Tally
 from detent.runtime.threads import Threads
+from detent.runtime.waker import Waker
 from detent.runtime.watchdog import BEAT_S, Watchdog
 from detent.runtime.ways import Atlas
 from detent.store.clock import new_id
+from detent.store.fleet import Lane as LaneReport
 from detent.store.waiting import in_thread
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -128,8 +132,16 @@ class Worker:
     @property
     def slots(self) -> int:
         """How many handlers can run at once, whatever their isolation."""
+        return sum(lane.slots for lane in self.lanes())
+
+    def lanes(self) -> list[LaneReport]:
+        """How many can, and how many do, by their isolation."""
         sizes = {"async": self.settings.concurrency, "thread": self.settings.threads, "process": self.settings.children}
-        return sum(sizes[isolation] for isolation in _isolations(self.handlers.values()))
+        running = Counter(run.handler.isolation for run in tuple(self.live.values()))
+        return [
+            LaneReport(isolation=each, kinds=self._kinds(each), slots=sizes[each], running=running[each])
+            for each in _isolations(self.handlers.values())
+        ]
 
     @property
     def is_draining(self) -> bool:
@@ -151,7 +163,7 @@ class Worker:
         self._scheduler = None if clock is None else Scheduler(client, self._cron, observer, clock)
         self._reporter = Reporter(
             client, self.name, observer, queues=settings.queues, kinds=tuple(self.handlers), adapters=settings.adapters,
-            slots=self.slots, running=lambda: len(self.live), is_draining=lambda: self._drain.is_begun, clock=clock,
+            lanes=self.lanes, is_draining=lambda: self._drain.is_begun, clock=clock,
         )  # fmt: skip
         ending = Ending(self.name, client.codec)
         self._outcomes = Outcomes(
@@ -187,11 +199,14 @@ class Worker:
             luggage=luggage, freed=self._freed, observer=self._observer,
         )  # fmt: skip
 
+    def _kinds(self, isolation: Isolation) -> tuple[str, ...]:
+        return tuple(each.kind for each in self.handlers.values() if each.isolation == isolation)
+
     def _claimer(self, lane: Lane, isolation: Isolation) -> Claimer:
-        kinds = tuple(each.kind for each in self.handlers.values() if each.isolation == isolation)
         return Claimer(
-            self._client, lane, kinds, worker=self.name, settings=self.settings, observer=self._observer,
-            knows=self._outcomes.knows, taken=self._taken, may_claim=lambda: not self._committer.is_congested,
+            self._client, lane, self._kinds(isolation), worker=self.name, settings=self.settings,
+            observer=self._observer, knows=self._outcomes.knows, taken=self._taken,
+            may_claim=lambda: not self._committer.is_congested,
             spared=lambda: self._adapters.spared,
         )  # fmt: skip
 
@@ -209,6 +224,7 @@ class Worker:
         self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
         if self._scheduler is not None:
             self._do(self._scheduler.run())
+        self._do(Waker(self._client, self._observer, self._ready).run())
         for claimer in self._claimers.values():
             self._do(claimer.run())
 

@@ -32,10 +32,20 @@ class QueueFacts(Struct, frozen=True, kw_only=True):
     paused_reason: str | None = None
 
 
+class Lane(Struct, frozen=True, kw_only=True):
+    """The slots of one isolation, and the kinds of jobs that run in them; `running` of them are taken."""
+
+    isolation: str
+    kinds: tuple[str, ...]
+    slots: int
+    running: int = 0
+
+
 class WorkerReport(Struct, frozen=True, kw_only=True):
     """What a worker says of itself every `REPORT_S`. `seen_at` is the store's to say; None for kinds or adapters: any.
 
-    `running` of its `slots` are taken. A worker that drains claims no more.
+    `running` of its `slots` are taken, whatever their isolation; `lanes` has them apart, if the worker says so. One
+    that drains claims no more.
     """
 
     tenant: str
@@ -50,13 +60,15 @@ class WorkerReport(Struct, frozen=True, kw_only=True):
     running: int = 0
     version: str = ""
     is_draining: bool = False
+    lanes: tuple[Lane, ...] = ()
     seen_at: int = 0
 
 
 class Schedule(Struct, frozen=True, kw_only=True):
     """A job that the calendar asks for: at `next_at` for the next time. `last_at` is the last tick that was had.
 
-    Who brings it says when the first tick is: a store can read no cron expression. `digest` is that of its content;
+    Who brings it says when the first tick is: a store can read no cron expression. So `next_at` may also be the moment
+    at which it was resumed; the next tick is then the first one from there on. `digest` is that of its content;
     with the same digest it is the same schedule, and nothing is written.
     """
 
@@ -112,6 +124,7 @@ class Fleet(Protocol):
     async def pause_schedule(self, tenant: str, name: str, by: str, reason: str | None) -> bool:
         """Its ticks pass by from now on. False: there is no such schedule."""
 
-    async def resume_schedule(self, tenant: str, name: str) -> bool: ...
+    async def resume_schedule(self, tenant: str, name: str) -> bool:
+        """Its ticks count again. Those before now are over: if it is paused and stands at one, it moves on to now."""
 
     async def forget_schedule(self, tenant: str, name: str) -> bool: ...

@@ -6,9 +6,10 @@ from typing import Final
 import msgspec
 
 from detent.errors import InvalidArgument
-from detent.store.fleet import SCHEDULES_MAX, QueueFacts, Schedule, WorkerReport
+from detent.store.fleet import SCHEDULES_MAX, Lane, QueueFacts, Schedule, WorkerReport
 from detent.store.rows import Row, text
 
+_decode_lanes: Final = msgspec.json.Decoder(tuple[Lane, ...]).decode
 _decode_names: Final = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
@@ -26,17 +27,19 @@ def worker_row(report: WorkerReport) -> Row:
         None if report.kinds is None else text(report.kinds),
         None if report.adapters is None else text(report.adapters),
         report.slots, report.running, report.version, report.is_draining,
+        text(report.lanes) if report.lanes else None,
     )  # fmt: skip
 
 
 def worker_of(row: Row) -> WorkerReport:
     (tenant, name, host, pid, started_at, queues, kinds, adapters, slots, running, version, is_draining,
-     seen_at) = row  # fmt: skip
+     lanes, seen_at) = row  # fmt: skip
     return WorkerReport(
         tenant=tenant, name=name, host=host, pid=pid, started_at=started_at, queues=_decode_names(queues),
         kinds=None if kinds is None else _decode_names(kinds),
         adapters=None if adapters is None else _decode_names(adapters),
-        slots=slots, running=running, version=version, is_draining=bool(is_draining), seen_at=seen_at,
+        slots=slots, running=running, version=version, is_draining=bool(is_draining),
+        lanes=() if lanes is None else _decode_lanes(lanes), seen_at=seen_at,
     )  # fmt: skip
 
 

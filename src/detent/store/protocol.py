@@ -76,6 +76,11 @@ class Store(Fleet, Protocol):
     async def wait(self, cursor: str | None, timeout_s: float) -> str:
         """The end of the log, as soon as it is beyond the cursor, or else when the time is over."""
 
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        """A mark, another one than `seen` as soon as there may be something to claim that was not there then, or else
+        the same when the time is over. It may be wrong, either way: who waits for work looks now and then, too.
+        """
+
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
     ) -> Page[Story]:

@@ -34,6 +34,7 @@ class JobQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     parent_job_id: str | None = None
     workflow_id: str | None = None
     dedupe_key: str | None = None
+    limit_key: str | None = None
     topic: str | None = None
     created_from: int | None = None
     created_until: int | None = None

@@ -70,8 +70,9 @@ class FleetInMemory:
     async def resume_schedule(self, tenant: str, name: str) -> bool:
         with self._lock:
             schedule = self.shelf.schedules.get((tenant, name))
-            if schedule is not None:
-                resumed = replace(schedule, paused_at=None, paused_by=None, paused_reason=None)
+            if schedule is not None and schedule.paused_at is not None:
+                next_at = max(schedule.next_at, self._clock())
+                resumed = replace(schedule, next_at=next_at, paused_at=None, paused_by=None, paused_reason=None)
                 self.shelf.schedules[tenant, name] = resumed
             return schedule is not None
 

@@ -125,6 +125,9 @@ class MemoryStore(FleetInMemory):
             await sleep(POLL_S)
         return str(self.shelf.end)
 
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        return await self.wait(seen, 0 if seen is None else timeout_s)
+
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
     ) -> Page[Story]:

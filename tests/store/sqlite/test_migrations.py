@@ -110,6 +110,7 @@ BACK: Final = {
             where claim_at is not null and order_at > claim_at;
     """,
     4: "drop table detent_paces; drop index detent_records_unjudged",
+    5: "alter table detent_workers drop column lanes",
 }
 
 

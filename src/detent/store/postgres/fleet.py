@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 # The columns of a report, as the statement calls them.
 _REPORT: Final = (
     "tenant", "name", "host", "pid", "started_at", "queues", "kinds", "adapters", "slots", "slots_used", "version",
-    "is_draining",
+    "is_draining", "lanes",
 )  # fmt: skip
 
 
@@ -71,7 +71,8 @@ class FleetInDatabase(ABC):
         return await self._write(lambda session: _is_found("pause_schedule", {**values, "now": session.clock}))
 
     async def resume_schedule(self, tenant: str, name: str) -> bool:
-        return await self._write(lambda session: _is_found("resume_schedule", {"tenant": tenant, "name": name}))
+        values = {"tenant": tenant, "name": name}
+        return await self._write(lambda session: _is_found("resume_schedule", {**values, "now": session.clock}))
 
     async def forget_schedule(self, tenant: str, name: str) -> bool:
         return await self._write(lambda session: _is_found("forget_schedule", {"tenant": tenant, "name": name}))

@@ -38,7 +38,7 @@ class Server:
         self._keeping = keeping
         self._clock = clock
         self.connection = Connection(address, is_writing=is_writing)
-        self.on_written: Callable[[], object] = lambda: None
+        self.on_written: Callable[[bool], object] = lambda is_work: None
 
     def write(self, group: list[Work]) -> list[Outcome]:
         """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another.
@@ -190,7 +190,7 @@ class Server:
         session.committed()
         self._memory.put(session.remembered())
         if session.events:
-            self.on_written()
+            self.on_written(session.makes_work)
         if session.told is not None:
             self.connection.reckoning.heard(*session.told)
 

@@ -242,6 +242,11 @@ class Session:
                     lane = spec.queue, spec.kind, spec.adapter_id or ""
                     self.watermarks.came(spec.tenant, lane, (job.order_at, self._numbers[key]))
 
+    @property
+    def makes_work(self) -> bool:
+        """Whether there may be something to claim now that was not there: a job that waits, or room for a key."""
+        return any(job.claim_at is not None or job.spec.limit_key is not None for job in self.written.values())
+
     def remembered(self) -> list[tuple[Key, Known]]:
         """What was written, for the next time."""
         return [(key, Known(job, self._numbers[key])) for key, job in self.written.items()]

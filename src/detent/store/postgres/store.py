@@ -17,7 +17,7 @@ from detent.store.keeping import Keeping
 from detent.store.limits import KeyReport
 from detent.store.postgres import checking, finding, judging, limits, log, opening, pruning, verbs
 from detent.store.postgres.address import Address
-from detent.store.postgres.bell import RING, Listener, Ringer
+from detent.store.postgres.bell import RING, RING_MOVED, Listener, Ringer
 from detent.store.postgres.fleet import FleetInDatabase, has_tick, said
 from detent.store.postgres.memory import Memory
 from detent.store.postgres.script import Script
@@ -79,7 +79,7 @@ class PostgresStore(FleetInDatabase):
         self._pid = os.getpid()
         self._reader = reader = Desk("detent-reader", servers[0].read)
         self._writer = Desk("detent-writer", *[server.write for server in servers[1:]], size_max=SIZE_MAX)
-        self._ringer = Ringer(lambda: _rung(reader))
+        self._ringer = Ringer(lambda is_work: _rung(reader, RING if is_work else RING_MOVED))
         can_listen = self._address.prepare and self._address.connections > 2
         self._listener = Listener(self._address) if can_listen else None
         for server in servers[1:]:
@@ -149,7 +149,7 @@ class PostgresStore(FleetInDatabase):
         self._open_desk(self._reader)
         deadline, listener = now_s() + timeout_s, self._listener
         while True:
-            rings = 0 if listener is None else listener.rings
+            rings = 0 if listener is None else listener.rings.count
             is_beyond = cursor is not None and await self._read(lambda session: log.is_beyond(session, cursor))
             left_s = deadline - now_s()
             if is_beyond or (left_s <= 0 and cursor is None):
@@ -159,7 +159,17 @@ class PostgresStore(FleetInDatabase):
             if listener is None:
                 await sleep(min(POLL_S, left_s))
             else:
-                await listener.wait(rings, min(CALM_POLL_S, left_s))
+                await listener.rings.wait(rings, min(CALM_POLL_S, left_s))
+
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        """A ring is enough: nothing is read. Where none is heard, the log is looked at."""
+        self._open_desk(self._reader)
+        if self._listener is None:
+            return await self.wait(seen, 0 if seen is None else timeout_s)
+        rings = self._listener.rings_of_work
+        if seen == str(rings.count):
+            await rings.wait(rings.count, timeout_s)
+        return str(rings.count)
 
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
@@ -256,9 +266,9 @@ class PostgresStore(FleetInDatabase):
         self._servers = []
 
 
-def _rung(reader: Desk[Work]) -> None:
+def _rung(reader: Desk[Work], ring: str) -> None:
     """On the ringer's own thread. That it was not heard is no harm."""
     try:
-        reader.do_here(Work(make=lambda session: said(RING, {}), is_optional=True))
+        reader.do_here(Work(make=lambda session: said(ring, {}), is_optional=True))
     except DetentError:
         return

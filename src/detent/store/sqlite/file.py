@@ -17,6 +17,7 @@ from detent.store.sqlite.gate import SUFFIX, Gate
 from detent.store.sqlite.session import Session, Work
 from detent.store.sqlite.statements import SQL
 from detent.store.sqlite.transactions import Transactions
+from detent.store.sqlite.watching import Watch
 
 MEMORY = ":memory:"
 
@@ -33,6 +34,7 @@ class File:
         self.is_memory = path == MEMORY
         # Where it really is: a program may change its folder, and one file may have several names.
         self.path = f"file:/{new_id()}?vfs=memdb" if self.is_memory else str(Path(path).resolve())
+        self.watch = Watch(self.path)
         self._create = create
         self.synchronous = synchronous
         self._busy_s = busy_s
@@ -77,6 +79,7 @@ class File:
         self.transactions = self._writing = self._reading = self._gate = None
         self._sessions = []
         with ExitStack() as left:
+            left.callback(self.watch.close)
             if gate is not None:
                 left.callback(sharing.leave, gate)
             for session in sessions:
@@ -138,12 +141,15 @@ class File:
     def _commit(self, session: Session, group: list[Work], clock: Clock) -> list[object]:
         connection = session.connection
         self.check_place()
+        self.watch.begin()
         connection.begin()
         try:
             session.begin(clock())
             results = [work(session) for work in group]
             connection.commit()
+            self.watch.end(has_news=session.makes_work)
         except BaseException:
+            self.watch.end(has_news=True)
             session.definitions.forget()
             session.forget()
             connection.rollback()

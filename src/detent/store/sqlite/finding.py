@@ -73,7 +73,7 @@ def _filters(session: Session, query: JobQuery) -> list[tuple[str, ...]]:
 
 
 def _tables(query: JobQuery) -> str:
-    """What has to be looked at to know which jobs are meant: the record has neither topic nor dedupe key."""
+    """What has to be looked at to know which jobs are meant: the record has no topic and no key."""
     if asked.is_linked(query):
         return "links"
-    return "records" if query.topic is None and query.dedupe_key is None else "both"
+    return "records" if query.topic is query.dedupe_key is query.limit_key is None else "both"

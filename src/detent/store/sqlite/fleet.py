@@ -71,7 +71,7 @@ class FleetInFile(ABC):
         )
 
     async def resume_schedule(self, tenant: str, name: str) -> bool:
-        return await self._write(lambda session: _is_found(session, "resume_schedule", tenant, name))
+        return await self._write(lambda session: _is_found(session, "resume_schedule", tenant, name, session.now))
 
     async def forget_schedule(self, tenant: str, name: str) -> bool:
         return await self._write(lambda session: _is_found(session, "forget_schedule", tenant, name))

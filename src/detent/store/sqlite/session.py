@@ -32,6 +32,7 @@ class Session:
         self.connection = connection
         self.definitions = definitions
         self.now = 0
+        self.makes_work = False  # there may be something to claim that was not there: a job that waits, room for a key
         self._version = -1
         self._jobs: dict[Key, Job | None] = {}  # None: known not to be there
         self._numbers: dict[Key, int] = {}
@@ -40,7 +41,7 @@ class Session:
 
     def begin(self, now: int) -> None:
         """At the start of a transaction: forget what others may have changed since the last one."""
-        self.now = now
+        self.now, self.makes_work = now, False
         ((version,),) = self.connection.execute(SQL["data_version"])
         if version != self._version or max(len(self._numbers), len(self._jobs), len(self._paused)) > REMEMBERED_MAX:
             self.forget()
@@ -86,6 +87,7 @@ class Session:
         remember = self._remember
         for number, job in jobs:
             remember(number, job)
+            self.makes_work = self.makes_work or job.claim_at is not None or job.spec.limit_key is not None
 
     def live(self, tenant: str, kind: str, dedupe_key: str) -> Job | None:
         return self._read(self.connection.one(_BY_KEY, (tenant, kind, dedupe_key)))
@@ -135,6 +137,7 @@ class Session:
 
     def resume(self, tenant: str, queue: str) -> None:
         self._paused.clear()
+        self.makes_work = True
         self.connection.execute(SQL["resume_queue"], (tenant, queue))
 
     def lifecycle(self, name: str, version: int) -> Lifecycle:

@@ -132,6 +132,15 @@ class SqliteStore(FleetInFile):
                 return end
             await sleep(min(POLL_S, max(deadline - now_s(), 0)))
 
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        """Nothing is read: a claim waits for who has just written, and finds what that was."""
+        self._open_desk(self._reader)
+        if self._file.is_memory:
+            return await self.wait(seen, 0 if seen is None else timeout_s)
+        if seen is not None:
+            await self._file.watch.changed(seen, timeout_s)
+        return self._file.watch.mark()
+
     async def stories(
         self, tenant: str | None, limit: int, cursor: str | None = None, job_id: str | None = None
     ) -> Page[Story]:

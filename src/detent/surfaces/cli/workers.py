@@ -30,7 +30,7 @@ Cell = Callable[[WorkerShape, datetime], object]
 COLUMNS: Final[tuple[tuple[Column, Cell], ...]] = (
     (Column("worker"), lambda worker, now: worker.name),
     (Column("state"), lambda worker, now: _state(worker)),
-    (Column("slots"), lambda worker, now: Text(f"{worker.running}/{worker.slots}", justify="right")),
+    (Column("slots"), lambda worker, now: _slots(worker)),
     (Column("queues", enough=12), lambda worker, now: ", ".join(worker.queues)),
     (
         Column("kinds", rank=2, enough=12),
@@ -69,9 +69,18 @@ def workers(is_all: bool, url: str | None, tenant: str, as_json: bool) -> None:
         remark(f"No worker is there; the last was '{found[0].name}', see --all." if found else "No worker is there.")
 
 
+def _slots(worker: WorkerShape) -> str:
+    """`3/100 async, 0/16 thread`; of one that does not say what they are, the numbers alone."""
+    if not worker.lanes:
+        return f"{worker.running}/{worker.slots}"
+    return ", ".join(f"{lane.running}/{lane.slots} {lane.isolation}" for lane in worker.lanes)
+
+
 def _state(worker: WorkerShape) -> Text:
     if worker.is_gone:
         return Text("gone", style="red")
     if worker.is_draining:
         return Text("draining", style="yellow")
-    return Text("busy" if worker.running >= worker.slots else "open", style="green")
+    lanes = [(lane.running, lane.slots) for lane in worker.lanes] or [(worker.running, worker.slots)]
+    full = [running >= slots for running, slots in lanes]
+    return Text("busy" if all(full) else "partly busy" if any(full) else "open", style="green")

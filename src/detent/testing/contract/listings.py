@@ -14,7 +14,9 @@ class Listings(Contract):
     @scenario("DSP-11")
     async def test_jobs_are_found_by_what_they_are(self, bench: Bench) -> None:
         client = bench.client
-        await bench.ready(job_id="a", queue="q1", kind="scan", topic="t", dedupe_key="k", correlation_id="c")
+        await bench.ready(
+            job_id="a", queue="q1", kind="scan", topic="t", dedupe_key="k", limit_key="l", correlation_id="c"
+        )
         await bench.ready(job_id="b", queue="q2", kind="print", workflow_id="w", parent_job_id="a", correlation_id="a")
         await client.enqueue("scan", lifecycle="document", job_id="c", workflow_id="w", step_index=2)
         for filters, expected in (
@@ -23,6 +25,8 @@ class Listings(Contract):
             ({"kind": "scan"}, {"a", "c"}),
             ({"topic": "t"}, {"a"}),
             ({"dedupe_key": "k"}, {"a"}),
+            ({"limit_key": "l"}, {"a"}),
+            ({"limit_key": "l", "queue": "q2"}, set()),
             ({"correlation_id": "c"}, {"a", "c"}),  # its own id is a job's correlation id if it was given none
             ({"correlation_id": "a"}, {"b"}),
             ({"parent_job_id": "a"}, {"b"}),

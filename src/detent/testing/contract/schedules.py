@@ -118,6 +118,25 @@ class Schedules(Contract):
         assert await advanced(bench, resumed, job={"kind": "report"})
 
     @scenario()
+    async def test_resumed_schedule_does_not_go_back_to_a_tick_that_nobody_let_pass_by(self, bench: Bench) -> None:
+        schedule = await kept(bench)
+        await bench.client.pause_schedule("nightly")
+        bench.clock.pass_s(7_200)
+        await bench.client.resume_schedule("nightly")
+        resumed = await only(bench)
+
+        assert resumed.next_at == to_moment(bench.clock())
+        assert not await advanced(bench, schedule, job={"kind": "report"})
+
+    @scenario()
+    async def test_schedule_that_was_not_paused_stays_where_it_is_when_it_is_resumed(self, bench: Bench) -> None:
+        schedule = await kept(bench)
+        bench.clock.pass_s(7_200)
+        await bench.client.resume_schedule("nightly")
+
+        assert (await only(bench)).next_at == schedule.next_at
+
+    @scenario()
     async def test_schedule_stays_paused_when_it_is_brought_again(self, bench: Bench) -> None:
         await kept(bench)
         await bench.client.pause_schedule("nightly")

@@ -97,6 +97,21 @@ class Tailing(Contract):
         assert await bench.store.wait(end, 0.01) == end
         assert (await bench.client.events(cursor=end)).items == []
 
+    @scenario("STD-14")
+    async def test_who_waits_for_work_is_woken_by_a_job_that_comes(self, bench: Bench) -> None:
+        await bench.ready()
+        seen = await bench.store.news(None, 0)
+        news, _ = await asyncio.gather(bench.store.news(seen, WAIT_S), bench.ready())
+
+        assert news != seen
+
+    @scenario("STD-14")
+    async def test_work_that_came_before_anybody_waited_for_it_is_news(self, bench: Bench) -> None:
+        seen = await bench.store.news(None, 0)
+        await bench.ready()
+
+        assert await bench.store.news(seen, WAIT_S) != seen
+
 
 async def _write_later(bench: Bench) -> None:
     """After the reader has seen the end of the log and waits."""

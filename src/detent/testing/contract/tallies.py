@@ -12,13 +12,13 @@ from detent.testing.contract.versions import FIRST, SECOND
 async def filled(bench: Bench) -> list[Job]:
     """Jobs that differ in everything they can be counted by; some of them are alike."""
     client = bench.client
-    await bench.ready(job_id="a", queue="ocr", topic="t", dedupe_key="k", correlation_id="c")
+    await bench.ready(job_id="a", queue="ocr", topic="t", dedupe_key="k", limit_key="l", correlation_id="c")
     await bench.ready(job_id="b", queue="ocr", kind="print", workflow_id="w", parent_job_id="a", correlation_id="a")
     await client.enqueue("scan", lifecycle="document", job_id="c", workflow_id="w")
     await bench.running(job_id="d", queue="q1", worker="w7")
     await bench.running("contract", job_id="e", queue="q2")
     await bench.succeeded(job_id="f", queue="q3")
-    await bench.succeeded(job_id="g", queue="q3", topic="t")
+    await bench.succeeded(job_id="g", queue="q3", topic="t", limit_key="l")
     running = await bench.running(job_id="h", queue="q4")
     await client.fail(running.id, error=PERMANENT, **fence(running))
     await client.cancel((await bench.ready("dispatch", job_id="i", queue="q5")).id)
@@ -50,7 +50,8 @@ class Tallies(Contract):
             {"owner": "w7"}, {"topic": "t"}, {"dedupe_key": "k"}, {"correlation_id": "c"}, {"correlation_id": "a"},
             {"parent_job_id": "a"}, {"workflow_id": "w"}, {"workflow_id": "w", "kind": "print"},
             {"created_from": jobs[0].created_at}, {"ended_from": jobs[0].ended_at, "outcome": "cancelled"},
-            {"topic": "t", "phase": "ready"}, {"correlation_id": "c", "state": "queued"},
+            {"topic": "t", "phase": "ready"}, {"limit_key": "l"}, {"limit_key": "l", "state": "succeeded"},
+            {"correlation_id": "c", "state": "queued"},
         ]  # fmt: skip
         for filters in asked:
             found = list((await bench.client.find(**filters)).items)

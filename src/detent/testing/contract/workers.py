@@ -3,17 +3,22 @@
 from typing import Any, Final
 
 from detent.client.moments import to_moment
-from detent.store.fleet import REPORT_S, SEEN_S, WORKER_KEPT_S
+from detent.store.fleet import REPORT_S, SEEN_S, WORKER_KEPT_S, Lane
 from detent.testing.contract.bench import Bench, Contract, refused, scenario
 
 HOST: Final[dict[str, Any]] = {"host": "box-1", "pid": 42, "queues": ["default"], "started_at": to_moment(1_000_000)}
 WHOLE: Final[dict[str, Any]] = HOST | {
     "queues": ["ocr", '"mail"'], "kinds": ["scan", "é"], "adapters": ["gpu"], "slots": 8, "running": 3,
     "version": "1.2", "is_draining": True,
+    "lanes": [
+        Lane(isolation="async", kinds=("scan",), slots=6, running=3), Lane(isolation="thread", kinds=("é",), slots=2),
+    ],
 }  # fmt: skip
 
 WRONG: Final[tuple[dict[str, Any], ...]] = (
     {"queues": []}, {"queues": ["x"] * 101}, {"slots": 0}, {"running": -1}, {"host": ""}, {"pid": -1},
+    {"lanes": ["async"]}, {"lanes": [Lane(isolation="", kinds=("a",), slots=1)]},
+    {"lanes": [Lane(isolation="async", kinds=("a",), slots=0)]},
 )  # fmt: skip
 
 
@@ -45,7 +50,7 @@ class Workers(Contract):
         (worker,) = await bench.client.workers()
 
         assert (worker.kinds, worker.adapters, worker.is_draining) == (None, None, False)
-        assert (worker.slots, worker.running) == (1, 0)
+        assert (worker.slots, worker.running, worker.lanes) == (1, 0, ())
 
     @scenario("ALL-13")
     async def test_worker_that_has_missed_three_reports_is_listed_no_more(self, bench: Bench) -> None:

@@ -135,6 +135,10 @@ and j.workflow_id = :workflow_id::text
 -- The record does not say; its spec does.
 and (select j.dedupe_key from detent_jobs j where j.job = r.job) = :dedupe_key::text
 
+-- name: filter_find_limit_key
+-- The record of an ended job does not say; its spec does.
+and (select j.limit_key from detent_jobs j where j.job = r.job) = :limit_key::text
+
 -- name: filter_find_topic
 and (select j.topic from detent_jobs j where j.job = r.job) = :topic::text
 

@@ -29,16 +29,18 @@ limit :limit::bigint
 
 -- name: report_worker
 insert into detent_workers (
-    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining, seen_at
+    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining,
+    lanes, seen_at
 ) values (
     :tenant::text, :name::text, :host::text, :pid::bigint, :started_at::bigint, :queues::text, :kinds::text,
     :adapters::text, :slots::bigint, :slots_used::bigint, :version::text, :is_draining::boolean,
-    coalesce(:now::bigint, detent_now())
+    :lanes::text, coalesce(:now::bigint, detent_now())
 )
 on conflict (tenant, name) do update set
     host = excluded.host, pid = excluded.pid, started_at = excluded.started_at, queues = excluded.queues,
     kinds = excluded.kinds, adapters = excluded.adapters, slots = excluded.slots, slots_used = excluded.slots_used,
-    version = excluded.version, is_draining = excluded.is_draining, seen_at = excluded.seen_at
+    version = excluded.version, is_draining = excluded.is_draining, lanes = excluded.lanes,
+    seen_at = excluded.seen_at
 
 -- name: forget_worker
 delete from detent_workers where tenant = :tenant::text and name = :name::text
@@ -55,7 +57,8 @@ where w.tenant = k.tenant and w.name = k.name
 
 -- name: workers
 select
-    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining, seen_at
+    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining,
+    lanes, seen_at
 from detent_workers
 where tenant = :tenant::text and seen_at >= coalesce(:now::bigint, detent_now()) - :within::bigint
 order by seen_at desc, name
@@ -102,7 +105,12 @@ where tenant = :tenant::text and name = :name::text
 returning 1
 
 -- name: resume_schedule
-update detent_schedules set paused_at = null, paused_by = null, paused_reason = null
+-- What it has not gone on to by itself, because nobody was there, has passed by all the same.
+update detent_schedules set
+    next_at = case
+        when paused_at is null then next_at else greatest(next_at, coalesce(:now::bigint, detent_now()))
+    end,
+    paused_at = null, paused_by = null, paused_reason = null
 where tenant = :tenant::text and name = :name::text
 returning 1
 

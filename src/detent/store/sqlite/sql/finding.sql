@@ -114,6 +114,9 @@ and j.workflow_id = :workflow_id
 -- name: filter_find_dedupe_key
 and j.dedupe_key = :dedupe_key
 
+-- name: filter_find_limit_key
+and j.limit_key = :limit_key
+
 -- name: filter_find_topic
 and j.topic = :topic
 

@@ -28,12 +28,14 @@ limit ?3
 
 -- name: report_worker
 insert into detent_workers (
-    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining, seen_at
-) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining,
+    lanes, seen_at
+) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (tenant, name) do update set
     host = excluded.host, pid = excluded.pid, started_at = excluded.started_at, queues = excluded.queues,
     kinds = excluded.kinds, adapters = excluded.adapters, slots = excluded.slots, slots_used = excluded.slots_used,
-    version = excluded.version, is_draining = excluded.is_draining, seen_at = excluded.seen_at
+    version = excluded.version, is_draining = excluded.is_draining, lanes = excluded.lanes,
+    seen_at = excluded.seen_at
 
 -- name: forget_worker
 delete from detent_workers where tenant = ? and name = ?
@@ -46,7 +48,8 @@ delete from detent_workers where (tenant, name) in (
 
 -- name: workers
 select
-    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining, seen_at
+    tenant, name, host, pid, started_at, queues, kinds, adapters, slots, slots_used, version, is_draining,
+    lanes, seen_at
 from detent_workers
 where tenant = ? and seen_at >= ?
 order by seen_at desc, name
@@ -85,8 +88,11 @@ where tenant = ?1 and name = ?2
 returning 1
 
 -- name: resume_schedule
-update detent_schedules set paused_at = null, paused_by = null, paused_reason = null
-where tenant = ? and name = ?
+-- What it has not gone on to by itself, because nobody was there, has passed by all the same.
+update detent_schedules set
+    next_at = case when paused_at is null then next_at else max(next_at, ?3) end,
+    paused_at = null, paused_by = null, paused_reason = null
+where tenant = ?1 and name = ?2
 returning 1
 
 -- name: forget_schedule

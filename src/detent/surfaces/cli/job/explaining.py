@@ -37,6 +37,8 @@ _DUE: Final = frozenset(
         "workers_draining",
         "workers_busy",
         "waits_its_turn",
+        "limit_reached",
+        "rate_reached",
     }
 )
 
@@ -166,9 +168,10 @@ def _ways(found: Explanation) -> Table:
 
 def _when(way: Way, now: datetime) -> str:
     if way.at is None:
-        return ""
+        return way.when or ""
     is_due = way.at <= now
     if way.verb == "claim":
-        return "now" if is_due else relative(way.at, now)
+        soonest = "now" if is_due else relative(way.at, now)
+        return soonest if way.when is None else f"{soonest}, {way.when}"
     whom = "" if way.by == ["reconciler"] else "by the reconciler "  # nothing happens without one
     return f"due {relative(way.at, now)}" if is_due else f"{whom}{relative(way.at, now)}"

@@ -32,6 +32,7 @@ OPTIONS: Final = (
     click.option("--parent", "parent_job_id", metavar="JOB", shell_complete=complete_job, help="Children of this job."),
     click.option("--workflow", "workflow_id", metavar="ID", help="Steps of this workflow."),
     click.option("--dedupe-key", metavar="KEY", help="With this dedupe key."),
+    click.option("--limit-key", metavar="KEY", help="That share the limit of this key."),
     click.option("--topic", help="With this topic."),
     click.option("--created-since", "created_from", type=Moment(), help="Created since 15m ago, or since a time."),
     click.option("--created-until", type=Moment(), help="Created until then."),
