@@ -46,12 +46,12 @@ def forget_notes(patch: pytest.MonkeyPatch) -> None:
 
 
 def forget_who_asked(patch: pytest.MonkeyPatch) -> None:
-    event_row = rounds._event_row
+    event_row = rounds.event_row
 
     def row(event: Event, payload: str | None) -> Row:
         return event_row(nameless(event), payload)
 
-    patch.setattr(rounds, "_event_row", row)
+    patch.setattr(rounds, "event_row", row)
 
 
 def ignore_the_dice(patch: pytest.MonkeyPatch) -> None:
