@@ -1,10 +1,14 @@
 """The bounds on what the kernel may cost. The best of many rounds, on a yardstick: noise is not the kernel's fault."""
 
+import pytest
+
 from tools.bench_kernel import build_ms, decide_us, import_ms, slowness
 
 DECIDE_US_MAX = 2.0
 BUILD_MS_MAX = 5.0
 IMPORT_MS_MAX = 100.0
+
+pytestmark = pytest.mark.alone
 
 
 def test_a_decision_takes_two_microseconds_at_most_over_a_life() -> None:

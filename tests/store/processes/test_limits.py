@@ -7,7 +7,7 @@ import pytest
 
 import detent
 from detent import Limit, Policy
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.limiting import run_limited
 
 WAITING: Final = 20_000
