@@ -74,7 +74,7 @@ def test_worker_paused_past_its_leases_is_refused_noted_and_its_handlers_told(ur
     ):
         zombie.hear()
         for number in range(count):
-            client.enqueue("zombie", {"for_s": 8}, policy=POLICY, job_id=f"job{number}")
+            client.enqueue("zombie", {"for_s": 60, "again_s": 1}, policy=POLICY, job_id=f"job{number}")
         first = {tuple(zombie.hear()["began"]) for _ in range(count)}
         zombie.pause()
         given: dict[str, Any] = {"url": url, "name": "second", "isolations": ["thread"]}
