@@ -133,6 +133,7 @@ def test_soft_cancel_turns_hard_when_the_grace_is_over(url: str, isolation: Isol
     on_loop(scene)
 
 
+@pytest.mark.alone
 @pytest.mark.requirement("STD-08")
 def test_hard_cancel_of_an_endless_loop_kills_its_process_within_two_seconds(url: str, tmp_path: Path) -> None:
     """Learned of within one, gone within another."""

@@ -18,6 +18,7 @@ POLICY = Policy(
 )
 
 
+@pytest.mark.alone
 @pytest.mark.requirement("ALL-01", "STD-04")
 def test_jobs_of_a_killed_worker_are_recovered_by_another_within_lease_and_five_seconds(url: str) -> None:
     with detent.connect(url) as client, WorkerProgram("worker", url=url, name="first") as first:

@@ -213,6 +213,7 @@ def test_help_is_output_too(site: Site, command: str) -> None:
     assert (left.returncode, left.stderr) == (0, "")
 
 
+@pytest.mark.alone
 def test_listing_of_thousands_does_not_take_longer_than_its_json_by_much(crowded: Site) -> None:
     text, as_json = (seconds(crowded, f"$D job list --all {option} | wc -l") for option in ("", "--json"))
 
