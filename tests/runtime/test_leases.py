@@ -92,7 +92,7 @@ def _beating(lifecycle: str) -> Policy:
 
 
 async def _has_saved(client: Client, job_id: str, checkpoint: str) -> bool:
-    return (await client.get(job_id)).checkpoint == checkpoint
+    return bool((await client.get(job_id)).checkpoint == checkpoint)
 
 
 @pytest.mark.requirement("ALL-07")
