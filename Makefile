@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# How many processes share the tests. Those that measure time have the machine to themselves all the same.
+TEST_PROCESSES ?= 2
 DEMO_ARGS ?=
 BENCH_ARGS ?=
 CHAOS_ARGS ?=
@@ -36,8 +38,8 @@ demo: $(READY) ## watch hundreds of jobs, and the proof (DEMO_ARGS="--jobs 1000"
 	@$(BIN)/detent demo $(DEMO_ARGS)
 
 .PHONY: test
-test: $(READY) ## run the tests (PYTEST_ARGS="-n 2 -k lease")
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: $(READY) ## run the tests (PYTEST_ARGS="-k lease", TEST_PROCESSES=0 in one process)
+	@$(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist worksteal $(PYTEST_ARGS)
 
 .PHONY: lint
 lint: $(READY) ## check style and formatting
@@ -87,6 +89,12 @@ bench: $(READY) ## measure the kernel and the store (BENCH_ARGS="--history 10000
 .PHONY: chaos
 chaos: $(READY) ## kill, pause and crowd processes on each store (CHAOS_ARGS="--store postgresql kills")
 	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
+
+# New examples each time, so many times as many as `make test` tries; a failure says how to bring it back.
+EXPLORE_TIMES ?= 10
+.PHONY: explore
+explore: $(READY) ## try properties on many more examples, new ones each time (EXPLORE_TIMES=100)
+	@DETENT_EXPLORE_TIMES=$(EXPLORE_TIMES) $(BIN)/python -m pytest -m hypothesis -n $(TEST_PROCESSES) $(PYTEST_ARGS)
 
 # Locked with the oldest supported Python, so that no backport is missing there; and from the ordinary
 # registry alone, so that a machine's own mirrors and wheels leave no trace in the hashes.

@@ -1,23 +1,27 @@
-"""Settings for every test: Hypothesis runs the same examples each time, so that a failure is one on every machine.
-
-What a developer's own environment says must not matter either.
-"""
+"""Settings for every test. What a developer's own environment says must not matter."""
 
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.alone import pytest_configure_node, pytest_runtest_protocol, pytest_unconfigure
+from tests.chance import IS_EXPLORING, examples
+from tests.figures import pytest_terminal_summary, show
 from tests.postgres import programs
 from tests.postgres.fixtures import pg_emptied, pg_server, pg_server_on_disk, pg_shared, pg_url
 
-__all__ = ["pg_emptied", "pg_server", "pg_server_on_disk", "pg_shared", "pg_url"]
+__all__ = [
+    "pg_emptied", "pg_server", "pg_server_on_disk", "pg_shared", "pg_url", "pytest_configure_node",
+    "pytest_runtest_protocol", "pytest_terminal_summary", "pytest_unconfigure", "show",
+]  # fmt: skip
 
 settings.register_profile(
     "detent",
-    derandomize=True,
+    derandomize=not IS_EXPLORING,
+    print_blob=IS_EXPLORING,  # what brings a failure back
     deadline=None,  # a busy machine is no bug
-    max_examples=150,
+    max_examples=examples(150),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("detent")
@@ -27,6 +31,8 @@ settings.load_profile("detent")
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DETENT_URL", "DETENT_TENANT", "DETENT_ACTOR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
+    # The processes that tests start would compile all of Detent anew, each of them.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     for name in [name for name in os.environ if name.startswith("PG")]:
         monkeypatch.delenv(name)
 

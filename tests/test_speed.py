@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tools.bench_kernel import APP, build_ms, decide_us, import_ms, slowness
 
 DECIDE_US_MAX = 2.0
@@ -17,6 +19,8 @@ LATER = (
     "cronsim",
     "psycopg",
 )
+
+pytestmark = pytest.mark.alone
 
 
 def test_a_decision_takes_two_microseconds_at_most_over_a_life() -> None:

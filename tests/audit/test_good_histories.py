@@ -1,6 +1,5 @@
 """What the kernel writes is clean, whatever happens to the job; and a history checked in pieces is checked whole."""
 
-import sys
 from time import perf_counter
 
 import pytest
@@ -13,6 +12,7 @@ from detent.lifecycle.registry import Registry
 from detent.lifecycles import BUILT_IN
 from tests.audit.stories import GOOD
 from tests.audit.telling import SECOND, Story
+from tests.figures import Show
 
 SLACK_US = SECOND
 EVENT_US_MAX = 500  # far above what it takes; a machine under load must not fail the suite
@@ -83,7 +83,8 @@ def test_every_invariant_of_a_history_is_listed_once() -> None:
     assert set(CHECKS) < set(INVARIANTS)
 
 
-def test_an_event_is_checked_in_microseconds(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.alone
+def test_an_event_is_checked_in_microseconds(show: Show) -> None:
     stories = [tell() for tell in GOOD.values()]
     pairs = [(story, fold(story.events[:n]), event) for story in stories for n, event in enumerate(story.events)]
     rounds = 20
@@ -92,8 +93,7 @@ def test_an_event_is_checked_in_microseconds(capsys: pytest.CaptureFixture[str])
         for story, columns, event in pairs:
             check_event(story.lifecycle, columns, event, story.job.spec.policy)
     event_us = (perf_counter() - began) * 1_000_000 / (rounds * len(pairs))
-    with capsys.disabled():
-        sys.stdout.write(f" check_event: {event_us:.1f} µs per event ")
+    show(f"check_event: {event_us:.1f} µs per event")
 
     assert event_us < EVENT_US_MAX
 

@@ -11,6 +11,7 @@ from detent import Policy
 from detent.client import Job
 from detent.client.sync import run
 from detent.errors import InvalidArgument, NotFound, Refused
+from tests.chance import examples
 from tests.client.arguments import ENDLESS, NAN, Odd
 from tests.client.places import Place
 from tests.client.test_fuzz import anything, calls
@@ -188,7 +189,7 @@ items = st.lists(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(40))
 @given(given_items=items)
 def test_whatever_the_items_each_is_answered(new_place: Callable[[], Place], given_items: list[Any]) -> None:
     world = World(new_place())

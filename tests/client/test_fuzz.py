@@ -11,13 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from detent.errors import DetentError, Refused, StoreError
+from tests.chance import examples
 from tests.client.arguments import BAD, DEEP, ENDLESS, GOOD, HUGE, KINDS, Odd, arguments_of
 from tests.client.places import OnPostgres, OnSqlite, Place
 from tests.client.verdicts import Verdict, answered, plain, refused
 from tests.client.world import CODES, BlockingCaller, World
 
-EXAMPLES = 90  # for each of some forty verbs
-EXAMPLES_ON_BOTH = 60
+EXAMPLES = examples(30)  # for each of some sixty verbs
+EXAMPLES_ON_BOTH = examples(25)
+
+pytestmark = pytest.mark.hypothesis
 
 scalars = st.one_of(
     st.none(),

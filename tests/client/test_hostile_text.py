@@ -13,6 +13,7 @@ from detent.client import Codec, Job
 from detent.client.moments import to_moment
 from detent.errors import InvalidArgument
 from detent.lifecycle.bounds import NAME_BYTES_MAX
+from tests.chance import examples
 from tests.client.arguments import UNLIKELY
 from tests.client.places import Place
 from tests.client.world import World
@@ -43,7 +44,7 @@ def jobs(draw: st.DrawFn) -> dict[str, Any]:
     return given | {"payload": draw(texts), "env": draw(st.dictionaries(names, texts, max_size=2))}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(made=st.lists(jobs(), min_size=1, max_size=4))
 def test_what_is_said_of_new_jobs_comes_back_unchanged(
     new_place: Callable[[], Place], made: list[dict[str, Any]]
@@ -70,7 +71,7 @@ def compare(world: World, asked: dict[str, Any], job: Job) -> None:
     assert event.id in [found.id for found in world.blocking.events(kind=asked["kind"]).items]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(worker=names, said=texts, pointer=texts, error=st.tuples(names, texts, names), checkpoint=texts, rule=names)
 def test_what_is_said_along_the_way_comes_back_unchanged(
     new_place: Callable[[], Place],
@@ -113,7 +114,7 @@ def test_what_is_said_along_the_way_comes_back_unchanged(
     assert gated.rule == rule
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(key=st.binary(min_size=1, max_size=40), values=st.lists(texts, min_size=1, max_size=4))
 def test_bytes_that_are_neither_text_nor_json_come_back_unchanged(
     new_place: Callable[[], Place], key: bytes, values: list[str]
@@ -137,7 +138,7 @@ def test_bytes_that_are_neither_text_nor_json_come_back_unchanged(
     assert [(job.payload, job.checkpoint, job.result) for job in jobs] == [(value,) * 3 for value in values]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(20))
 @given(queue=names, actor=names, said=texts, served=st.lists(names, min_size=1, max_size=4), cron=names)
 def test_what_is_said_beside_jobs_comes_back_unchanged(
     new_place: Callable[[], Place], queue: str, actor: str, said: str, served: list[str], cron: str

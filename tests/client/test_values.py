@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from detent.client import Codec
 from detent.client.codec import BYTES_MAX, DEPTH_MAX
 from detent.errors import InvalidArgument
+from tests.chance import examples
 from tests.client.arguments import DEEP, ENDLESS, HUGE, INF, NAN, UNLIKELY, Odd, nested
 from tests.client.world import CODES, World
 
@@ -179,7 +180,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(value=json_values)
 def test_every_json_value_round_trips(value: Any) -> None:
     plain = Codec()
@@ -189,7 +190,7 @@ def test_every_json_value_round_trips(value: Any) -> None:
     assert odd.decode(odd.encode(value)) == value
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(value=st.floats())
 def test_float_is_kept_exactly_or_refused(value: float) -> None:
     codec = Codec()

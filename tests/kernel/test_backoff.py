@@ -13,6 +13,7 @@ from detent.kernel import Change, Error, decide
 from detent.kernel.command import Claim, Fail, Release
 from detent.lifecycle import Policy, Retry
 from detent.lifecycles import STANDARD
+from tests.chance import examples
 from tests.driving import WORKER, Life
 
 SECOND = 1_000_000
@@ -75,7 +76,7 @@ def test_base_factor_and_longest_wait_are_configurable(retry: dict[str, float], 
 
 
 @pytest.mark.requirement("STD-05")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     base_s=st.floats(0, 1e4),
     factor=st.floats(1, 100),

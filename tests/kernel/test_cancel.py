@@ -16,6 +16,7 @@ from detent.kernel.job import Progress
 from detent.lifecycle import Lifecycle, Policy, State, move
 from detent.lifecycles import BUILT_IN, CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
 from detent.wire.document import metadata_of
+from tests.chance import examples
 from tests.driving import WORKER, Life, Step, live, steps
 
 SECOND = 1_000_000
@@ -281,7 +282,7 @@ def test_what_a_worker_saved_when_it_gave_up_is_kept(lifecycle: Lifecycle) -> No
 
 
 @pytest.mark.requirement("ALL-17")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(steps)
 def test_job_asked_to_stop_is_never_queued_again_and_ends_within_its_grace(story: list[Step]) -> None:
     for lifecycle in CANCELLABLE:

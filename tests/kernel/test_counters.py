@@ -14,6 +14,7 @@ from detent.kernel.command import Retry as RetryCommand
 from detent.kernel.dead_letter import dead_letter_of
 from detent.lifecycle import Policy, Retry
 from detent.lifecycles import STANDARD
+from tests.chance import examples
 from tests.driving import Life
 
 RUN_LIMIT_S = 90
@@ -109,7 +110,7 @@ def test_attempt_counts_claims_and_nothing_else() -> None:
 
 
 @pytest.mark.requirement("ALL-16")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.sampled_from(sorted(LOSSES)), min_size=1, max_size=8))
 def test_every_lost_attempt_is_counted_once_and_as_what_it_was(names: list[str]) -> None:
     life = lose(begun(max_attempts=20), *(LOSSES[name] for name in names))

@@ -16,6 +16,7 @@ from detent.kernel.due import due_command
 from detent.lifecycle import Policy, Retry
 from detent.lifecycle.words import Role
 from detent.lifecycles import DOCUMENT
+from tests.chance import examples
 from tests.driving import WORKER, Life, Step, live, steps
 
 SECOND = 1_000_000
@@ -235,7 +236,7 @@ def test_one_wait_ends_in_one_requeue() -> None:
 
 
 @pytest.mark.requirement("DOC-05")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.sampled_from([fail, release, crash]), max_size=8))
 def test_no_storm_of_requeues_each_follows_a_loss_and_its_wait(losses: list[Lose]) -> None:
     life = running()
@@ -256,7 +257,7 @@ def test_no_storm_of_requeues_each_follows_a_loss_and_its_wait(losses: list[Lose
 
 
 @pytest.mark.requirement("DOC-05")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(steps)
 def test_retries_are_bounded_and_every_job_that_runs_ends_by_itself(story: list[Step]) -> None:
     life = live(running(), story)

@@ -33,6 +33,7 @@ from detent.kernel.command import (
 )
 from detent.kernel.job import Progress
 from detent.kernel.notes import compensated
+from tests.chance import examples
 from tests.driving import ACTS, START, WAITS_S, WORKER, Life, Step, live
 from tests.kernel.tables import (
     LEASED_PLACES,
@@ -62,7 +63,7 @@ def ready(name: str) -> Life:
 
 @pytest.mark.requirement("ALL-03", "ALL-04")
 @every_lifecycle
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=long_stories)
 def test_revisions_of_a_life_are_counted_without_a_gap(name: str, story: list[Step]) -> None:
     life = live(ready(name), [("claim", 0.0), *story])
@@ -76,7 +77,7 @@ def test_revisions_of_a_life_are_counted_without_a_gap(name: str, story: list[St
 
 @pytest.mark.requirement("ALL-03", "ALL-04")
 @every_lifecycle
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=long_stories)
 def test_each_answer_writes_as_many_events_as_it_moves_the_revision(name: str, story: list[Step]) -> None:
     life = ready(name)
@@ -403,7 +404,7 @@ def test_compensation_is_noted_under_its_published_name() -> None:
 
 @pytest.mark.requirement("STD-12", "ALL-11")
 @every_lifecycle
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(story=long_stories)
 def test_every_event_has_the_fields_of_the_schema(name: str, story: list[Step]) -> None:
     life = live(ready(name), [("claim", 0.0), *story])

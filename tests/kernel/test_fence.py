@@ -14,6 +14,7 @@ from detent.kernel.command import COMMANDS, Claim, Command, Complete, Fail, Rene
 from detent.kernel.event import NOTE_BYTES_MAX
 from detent.kernel.notes import late_result
 from detent.lifecycle.words import NOTING
+from tests.chance import examples
 from tests.driving import WORKER, Life, Step, live, steps
 from tests.kernel.tables import (
     CONTENT,
@@ -241,7 +242,7 @@ def test_job_has_owner_and_lease_while_it_is_held_or_active_and_at_no_other_time
 
 @pytest.mark.requirement("ALL-01", "ALL-07")
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=steps)
 def test_of_two_workers_at_most_one_is_heard_at_any_moment(name: str, story: list[Step]) -> None:
     life = ready(name)
@@ -270,7 +271,7 @@ def ready(name: str) -> Life:
 
 @pytest.mark.requirement("ALL-08", "CON-05")
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=steps)
 def test_attempt_grows_by_one_on_every_claim_and_on_nothing_else(name: str, story: list[Step]) -> None:
     life = live(ready(name), [("claim", 0.0), *story])
@@ -512,7 +513,7 @@ def test_result_for_a_job_that_nobody_ever_claimed_leaves_no_note() -> None:
 
 
 @pytest.mark.requirement("ALL-07", "CON-03")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=steps, verb=st.sampled_from(["start", "renew", "complete", "fail", "release", "stall", *NOTING]))
 def test_worker_that_lost_its_lease_never_changes_the_job_again(story: list[Step], verb: str) -> None:
     for name in POLICIES:

@@ -14,6 +14,7 @@ from detent.kernel.fold import differences, fold
 from detent.kernel.job import FOLDED, Progress
 from detent.lifecycle import Policy, Retry
 from detent.lifecycles import BUILT_IN, DISPATCH, DOCUMENT, STANDARD
+from tests.chance import examples
 from tests.driving import WORKER, Life, Step, live, steps
 
 SCANT: Final = Policy(
@@ -51,7 +52,7 @@ def through(event: Event, encode: Any, decode: Any) -> Event:
 
 @pytest.mark.requirement("ALL-15")
 @every_lifecycle
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=steps)
 @example(story=[*ROUND, ("complete", 1)])
 @example(story=[*ROUND, ("fail", 1)])
@@ -67,7 +68,7 @@ def test_folded_log_is_the_record_at_every_revision(name: str, story: list[Step]
 
 @pytest.mark.requirement("ALL-15")
 @every_lifecycle
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=steps)
 @example(story=[*ROUND, ("complete", 1)])
 @example(story=STOPPED)
@@ -91,7 +92,7 @@ def test_before_its_first_event_a_job_is_nothing() -> None:
 
 @pytest.mark.requirement("ALL-15")
 @every_lifecycle
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(story=steps)
 def test_record_evolved_event_by_event_is_the_record(name: str, story: list[Step]) -> None:
     for life in lives(name, story):
@@ -150,7 +151,7 @@ def test_checkpoint_of_a_release_is_in_the_log(lifecycle: Any) -> None:
 
 @pytest.mark.requirement("ALL-15")
 @every_lifecycle
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(story=steps)
 @example(story=[*ROUND, ("complete", 1)])
 @example(story=[("claim", 1), ("start", 0), ("give up", 1)])
@@ -169,7 +170,7 @@ def test_digests_match_the_values_in_every_life(name: str, story: list[Step]) ->
 
 @pytest.mark.requirement("ALL-15")
 @every_lifecycle
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(story=steps)
 @example(story=[*ROUND, ("fail", 1)])
 def test_dropping_what_callers_said_does_not_change_the_fold(name: str, story: list[Step]) -> None:
@@ -183,7 +184,7 @@ def test_dropping_what_callers_said_does_not_change_the_fold(name: str, story: l
 @pytest.mark.requirement("ALL-15")
 @every_lifecycle
 @pytest.mark.parametrize("form", [msgspec.json, msgspec.msgpack], ids=["json", "msgpack"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(story=steps)
 @example(story=[*ROUND, ("fail", 1)])
 @example(story=STOPPED)

@@ -13,6 +13,7 @@ from detent.kernel import Change, Job, Receipt, decide, parse
 from detent.kernel.command import COMMANDS, VERDICTS, Claim, Command, RequestCancel
 from detent.kernel.failure import REASON_CODES, STAGES
 from detent.kernel.notes import late_result
+from tests.chance import examples
 from tests.driving import START, WORKER
 from tests.kernel.tables import LEASED_PLACES, PLACES, POLICIES, ROLES, bring_to, lifecycle_of
 
@@ -285,7 +286,7 @@ ANY_ARGUMENTS: Final = st.dictionaries(st.sampled_from(FIELDS) | any_text, any_j
 
 
 @pytest.mark.requirement("ENG-04")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(verb=st.sampled_from(sorted(COMMANDS)) | any_text, arguments=ANY_ARGUMENTS)
 def test_parse_answers_anything_with_a_command_or_an_invalid_argument(verb: str, arguments: dict[str, Any]) -> None:
     answer = parsed(verb, arguments)
@@ -402,7 +403,7 @@ RECORDS: Final = records()
 
 
 @pytest.mark.requirement("ENG-04", "ALL-02")
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=examples(250), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(asked=plausible(), later_s=st.sampled_from([0, 6, 21, 61]))
 def test_whatever_parses_can_be_decided_in_any_state(asked: tuple[str, dict[str, Any]], later_s: int) -> None:
     command = parsed(*asked)

@@ -15,6 +15,7 @@ from detent.kernel.command import Cancel, Claim, Command, Complete, Fail, Releas
 from detent.kernel.due import due_command
 from detent.lifecycle import Policy, Retry
 from detent.lifecycles import BUILT_IN
+from tests.chance import examples
 from tests.driving import WAITS_S, WORKER, Life
 
 
@@ -97,7 +98,7 @@ def without_content(job: Job) -> Job:
 @pytest.mark.requirement("DOC-06")
 @pytest.mark.parametrize("fields", [{}, {"policy": SCANT}], ids=["default", "scant"])
 @pytest.mark.parametrize("name", BUILT_IN)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(story=stories, one=contents, other=contents)
 def test_same_requests_with_other_content_are_answered_and_logged_alike(
     fields: dict[str, Any], name: str, story: Story, one: Content, other: Content

@@ -16,6 +16,7 @@ from detent.kernel.due import due_command
 from detent.kernel.fold import differences, fold
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.words import LEASED
+from tests.chance import examples
 from tests.strategies import coin, random_command, random_lifecycle, random_policy
 
 STEPS = 40
@@ -86,7 +87,7 @@ def check_step(lifecycle: Lifecycle, before: Job, change: Change) -> None:
 
 
 @pytest.mark.requirement("ALL-01", "ALL-02", "ALL-03", "ALL-04", "ALL-08", "ALL-09", "ALL-10", "ALL-16", "ALL-17")
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.randoms(use_true_random=True))
 def test_structural_rules_hold_on_any_lifecycle_whatever_is_asked(rng: Random) -> None:
     story = Story(rng)
@@ -97,7 +98,7 @@ def test_structural_rules_hold_on_any_lifecycle_whatever_is_asked(rng: Random) -
 
 
 @pytest.mark.requirement("ALL-15")
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.randoms(use_true_random=True))
 def test_log_folds_to_the_record_on_any_lifecycle(rng: Random) -> None:
     story = Story(rng)
@@ -108,7 +109,7 @@ def test_log_folds_to_the_record_on_any_lifecycle(rng: Random) -> None:
 
 
 @pytest.mark.requirement("ALL-10")
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.randoms(use_true_random=True))
 def test_only_an_ended_job_is_rerun_and_the_new_one_keeps_its_policy(rng: Random) -> None:
     story = Story(rng)
@@ -135,7 +136,7 @@ def shifted_changes(event: Event, by: int) -> dict[str, Any]:
     }
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.randoms(use_true_random=True))
 def test_only_differences_of_time_matter(rng: Random) -> None:
     """The exploration counts worlds that differ by a shift of the clock as one; this is what makes that right."""

@@ -27,6 +27,7 @@ from detent.kernel.command import (
 from detent.kernel.event import NOTE_BYTES_MAX
 from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycles import CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
+from tests.chance import examples
 from tests.driving import START, WORKER, Life
 
 ALLOW: Final = Schedule(verdict="allow", rule="default")
@@ -326,7 +327,7 @@ pointers: Final = st.text(max_size=80) | st.sampled_from(
 
 
 @pytest.mark.requirement("DSP-10")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(context_ptr=pointers, result_ptr=pointers)
 def test_pointers_are_kept_as_they_are_and_decide_nothing(context_ptr: str, result_ptr: str) -> None:
     plain, life = running(), running(context_ptr=context_ptr)

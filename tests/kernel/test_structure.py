@@ -11,6 +11,7 @@ from detent.kernel import Job
 from detent.kernel.command import DeadLetter, Schedule, Verdict
 from detent.lifecycle import Lifecycle, Policy, Retry
 from detent.lifecycles import BUILT_IN, CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
+from tests.chance import examples
 from tests.driving import Life, Step, live, steps
 
 # Little of everything, so that short lives use it up.
@@ -80,7 +81,7 @@ def misfits(lifecycle: Lifecycle, job: Job) -> list[str]:
 
 @pytest.mark.requirement("ALL-09", "CON-01")
 @pytest.mark.parametrize("name", BEGINNINGS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(story=steps)
 @example(story=SUCCESS)
 @example(story=FAILURE)

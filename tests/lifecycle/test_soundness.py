@@ -132,6 +132,7 @@ def test_job_limit_without_an_answer_is_refused() -> None:
     check_policy(ENGINE, Policy(timeouts={"queued": 5}))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_building_a_lifecycle_takes_at_most_five_milliseconds(name: str) -> None:
     fields = {field: getattr(BUILT_IN[name], field) for field in Lifecycle.__struct_fields__}

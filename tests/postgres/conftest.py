@@ -15,9 +15,7 @@ from tests.store.sqlite.files import run_to_success
 
 @pytest.fixture
 def store_url(pg_emptied: str) -> str:
-    """A database with Detent's tables, and nothing in them."""
-    with opened(pg_emptied):
-        pass
+    """A database with Detent's tables, and nothing in them but the built-in lifecycles."""
     return pg_emptied
 
 

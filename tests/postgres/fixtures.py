@@ -44,5 +44,5 @@ def pg_shared(pg_server: Server) -> Iterator[Shared]:
 
 @pytest.fixture
 def pg_emptied(pg_shared: Shared) -> str:
-    """Its URL. Quicker than `pg_url`, for a test that brings no roles, schemas or migrations of its own."""
+    """Its URL: tables, and the built-in lifecycles. `pg_url` is for roles, schemas or migrations of a test's own."""
     return pg_shared.emptied()

@@ -41,6 +41,7 @@ def test_job_that_another_transaction_has_moved_is_waited_for_within_bounds(stag
         assert client.cancel("job").state == "cancelled"
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("verb", ["cancel", "progress", "renew", "claim", "reconcile"])
 def test_client_writes_on_while_a_transaction_keeps_a_job_locked(
     orders_url: str, clock: VirtualClock, verb: str
@@ -80,6 +81,7 @@ def test_transaction_that_was_refused_does_not_keep_the_job_from_others(stage: S
         assert client.start("job", worker="w", attempt=1).state == "running"
 
 
+@pytest.mark.alone
 def test_job_type_that_a_transaction_brings_first_is_not_held_up_for_others(stage: Stage) -> None:
     policy = Policy(lease_s=41)
     with opened(stage.url) as client, opened(stage.url) as other, psycopg.connect(stage.url) as mine:

@@ -63,6 +63,7 @@ def test_migration_that_fails_leaves_nothing_behind(pg_server: Server, url: str,
     assert pg_server.psql("select count(*) from detent_migrations", url) == [(NEXT - 1,)]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("end", ["in time", "too late"])
 def test_others_write_on_while_a_migration_waits_for_a_long_transaction(
     pg_server: Server, url: str, later: Later, end: str

@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from detent.client import Job, SyncClient, connect
 
 KEYS = 400
@@ -16,6 +18,7 @@ def took_s(client: SyncClient, **fields: str) -> float:
     return spent
 
 
+@pytest.mark.alone
 def test_keys_of_a_batch_cost_little_more_than_the_batch(pg_emptied: str) -> None:
     with connect(pg_emptied) as client:
         took_s(client)

@@ -44,6 +44,7 @@ REFUSED: Final[dict[str, tuple[Callable[[str], str], str, str]]] = {
 }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_will_never_be_there_is_refused_at_once(pg_url: str, what: str) -> None:
     address, code, said = REFUSED[what]
@@ -95,6 +96,7 @@ def test_server_that_is_not_ready_is_waited_for(pg_url: str, said: str) -> None:
         assert next(starting.comers) > 4
 
 
+@pytest.mark.alone
 def test_server_that_does_not_get_ready_is_not_waited_for_for_ever(pg_url: str) -> None:
     said = "the database system is starting up"
     with Starting(pg_url, said, refusals=1000) as starting:

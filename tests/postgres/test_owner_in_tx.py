@@ -97,6 +97,7 @@ def test_transaction_of_a_worker_whose_lease_ran_out_meanwhile_is_refused(
     assert timed_stage.play("psycopg", lambda _, mine: orders(mine)) == []
 
 
+@pytest.mark.alone
 @every_transactor
 def test_renewal_passes_over_a_job_that_its_own_transaction_has_locked(stage: Stage, transactor: str) -> None:
     async def scene(client: Client, mine: Mine) -> tuple[str, float]:

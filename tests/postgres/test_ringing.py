@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import psycopg
+import pytest
 
 from detent.store.postgres.bell import CHANNEL, RING_MIN_S, RING_S, Ringer
 from tests.postgres.clients import opened
@@ -77,6 +78,7 @@ def test_program_that_writes_and_is_gone_has_rung(store_url: str) -> None:
         assert len(rings()) == 5
 
 
+@pytest.mark.alone
 def test_client_closes_at_once_though_it_cannot_ring(store_url: str) -> None:
     with Cutter(store_url, lambda message: "cut" if holding(b"notify")(message) else "pass") as cutter:
         with opened(cutter.url) as client:

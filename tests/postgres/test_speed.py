@@ -3,27 +3,17 @@
 `detent bench --url postgresql://…` shows the figures themselves.
 """
 
-import sys
-from collections.abc import Callable
 from typing import Final
 
 import pytest
 
 from detent.testing.bench import BATCH, measure
 from detent.testing.bench_postgres import compare_callers, compare_history, on_postgres
+from tests.figures import Show
 from tests.postgres.server import Server
 
 ENDED: Final = 50_000
-Show = Callable[[object], None]
-
-
-@pytest.fixture
-def show(capsys: pytest.CaptureFixture[str]) -> Show:
-    def shown(figure: object) -> None:
-        with capsys.disabled():
-            sys.stdout.write(f"\n  {figure}")
-
-    return shown
+pytestmark = pytest.mark.alone
 
 
 @pytest.fixture(scope="module")

@@ -93,6 +93,7 @@ def test_prepared_statements_that_get_lost_are_told_of_with_what_to_do(
     assert "connect with prepare=off" in str(refused.value)
 
 
+@pytest.mark.alone
 def test_client_writes_on_while_somebody_keeps_a_job_locked(pooler: Pooler, pg_emptied: str) -> None:
     """There is no time limit for locks behind a pooler: so nobody waits for one."""
 

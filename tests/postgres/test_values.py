@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from detent.store.postgres.values import array, in_text
+from tests.chance import examples
 from tests.postgres.server import Connection, Server
 
 HOSTILE: Final = (
@@ -39,9 +40,10 @@ def read(connection: Connection, kind: str, given: str | None) -> Any:
     return read
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("kind", KINDS)
 def test_value_is_read_as_it_was_meant(connection: Connection, kind: str) -> None:
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(value=st.none() | KINDS[kind])
     def check(value: Any) -> None:
         found = read(connection, kind, in_text(value))
@@ -51,11 +53,12 @@ def test_value_is_read_as_it_was_meant(connection: Connection, kind: str) -> Non
     check()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("kind", KINDS)
 def test_array_is_read_as_it_was_meant(connection: Connection, kind: str) -> None:
     """But for nulls at its end, which need not be written: who reads arrays side by side has them all the same."""
 
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(values=st.lists(st.none() | KINDS[kind], min_size=1, max_size=12))
     def check(values: list[Any]) -> None:
         found = read(connection, f"{kind}[]", array(kind, values))
@@ -65,9 +68,10 @@ def test_array_is_read_as_it_was_meant(connection: Connection, kind: str) -> Non
     check()
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("kind", KINDS)
 def test_arrays_that_run_side_by_side_stay_in_step(connection: Connection, kind: str) -> None:
-    @settings(max_examples=100)
+    @settings(max_examples=examples(100))
     @given(rows=st.lists(st.tuples(st.none() | KINDS[kind], whole), min_size=1, max_size=8))
     def check(rows: list[tuple[Any, int]]) -> None:
         columns = array(kind, [value for value, _ in rows]), array("bigint", [number for _, number in rows])
@@ -78,7 +82,7 @@ def test_arrays_that_run_side_by_side_stay_in_step(connection: Connection, kind:
     check()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @example(text="\0")
 @example(text="a\0b")
 @given(text=st.text(st.characters(categories=["Cs"]), min_size=1))

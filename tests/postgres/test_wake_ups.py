@@ -5,6 +5,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
+import pytest
+
 from detent import SyncClient
 from detent.client.sync import run
 from detent.store.postgres.store import CALM_POLL_S
@@ -36,6 +38,7 @@ def woken_s(waiter: SyncClient, writer: SyncClient) -> float:
         return time.monotonic() - began_s
 
 
+@pytest.mark.alone
 def test_whoever_waits_is_woken_long_before_it_would_look(pg_server: Server, store_url: str) -> None:
     with opened(store_url) as waiter, opened(store_url) as writer:
         run(waiter.client.store.wait(waiter.end(), 0))
@@ -45,6 +48,7 @@ def test_whoever_waits_is_woken_long_before_it_would_look(pg_server: Server, sto
     assert statistics.median(took_s) < CALM_POLL_S / 2
 
 
+@pytest.mark.alone
 def test_wait_ends_though_every_ring_is_lost(store_url: str) -> None:
     with Cutter(store_url, unheard) as cutter, opened(cutter.url) as waiter, opened(store_url) as writer:
         took_s = [woken_s(waiter, writer) for _ in range(3)]
@@ -52,6 +56,7 @@ def test_wait_ends_though_every_ring_is_lost(store_url: str) -> None:
     assert max(took_s) < CALM_POLL_S + SLACK_S
 
 
+@pytest.mark.alone
 def test_wait_through_a_pooler_ends_by_looking(store_url: str) -> None:
     with Pooler(store_url) as pooler, opened(pooler.url, prepare=False) as waiter, opened(store_url) as writer:
         took_s = [woken_s(waiter, writer) for _ in range(3)]

@@ -56,7 +56,7 @@ def test_soft_cancel_reaches_the_handler_which_saves_and_stops(url: str) -> None
             await at.client.cancel(job.id, mode="soft", actor="ops")
             ended = await at.ended(job)
 
-            assert time.monotonic() - began_s < 5
+            assert time.monotonic() - began_s < LONG.grace_s / 2
             assert (ended.state, ended.checkpoint) == ("cancelled", {"page": 7})
             last = (await at.client.history(job.id))[-1]
             assert (last.verb, last.role, last.cause) == ("cancel", "owner", "stopped when it was asked to")
@@ -133,6 +133,7 @@ def test_soft_cancel_turns_hard_when_the_grace_is_over(url: str, isolation: Isol
     on_loop(scene)
 
 
+@pytest.mark.alone
 @pytest.mark.requirement("STD-08")
 def test_worker_learns_of_a_cancel_at_its_next_look_however_new_the_job_is(url: str) -> None:
     """Jobs begin at four moments between two looks, and are cancelled at once."""

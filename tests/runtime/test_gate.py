@@ -275,6 +275,7 @@ def test_function_that_gives_no_verdict_lets_nothing_pass(url: str, policy: Any,
     on_loop(scene)
 
 
+@pytest.mark.alone
 @pytest.mark.requirement("DSP-08")
 def test_job_that_a_function_cannot_judge_keeps_no_other_waiting(url: str) -> None:
     asked: list[float] = []

@@ -14,7 +14,7 @@ from detent.runtime.gate import PolicySource
 
 WAIT_S: Final = 20.0  # for what takes moments, on a machine that is busy
 SHORT: Final = Policy(
-    lease_s=1.0, heartbeat_s=0.4, allow_unusual_lease=True, grace_s=0.3, retry=Retry(max_attempts=3, base_s=0.01)
+    lease_s=1.0, heartbeat_s=0.5, allow_unusual_lease=True, grace_s=0.3, retry=Retry(max_attempts=3, base_s=0.01)
 )
 
 

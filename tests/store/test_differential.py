@@ -15,19 +15,22 @@ from detent.store import Request, Store
 from detent.store.clock import Clock
 from detent.store.clock import Random as Dice
 from detent.testing import MemoryStore, VirtualClock
+from tests.chance import examples
 from tests.postgres.shared import Shared
 from tests.store.machine import KINDS, Differential, on_postgresql
 from tests.store.sites import in_file, in_memory, on_postgres
 from tests.strategies import WORKERS, coin, random_command
 
-MANY: Final = settings(max_examples=100, stateful_step_count=40)
-SOME: Final = settings(max_examples=30, stateful_step_count=40)  # a server takes its time
+MANY: Final = settings(max_examples=examples(60), stateful_step_count=40)
+SOME: Final = settings(max_examples=examples(20), stateful_step_count=40)  # a server takes its time
 
-TestDifferential = pytest.mark.requirement("ALL-03", "ALL-05", "ALL-13", "ALL-15", "ALL-18")(Differential.TestCase)
+shows = pytest.mark.requirement("ALL-03", "ALL-05", "ALL-13", "ALL-15", "ALL-18")
+TestDifferential = pytest.mark.hypothesis(shows(Differential.TestCase))
 TestDifferential.settings = MANY
 
 
-@pytest.mark.requirement("ALL-03", "ALL-05", "ALL-13", "ALL-15", "ALL-18")
+@shows
+@pytest.mark.hypothesis
 def test_whatever_is_asked_postgresql_stays_the_same_as_the_others(pg_shared: Shared) -> None:
     run_state_machine_as_test(on_postgresql(pg_shared), settings=SOME)
 
@@ -65,7 +68,7 @@ def remembered(clock: Clock, random: Dice) -> Store:
     return MemoryStore(clock=clock, random=random)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 2**32))
 def test_same_seed_gives_the_same_history_on_every_store(
     tmp_path_factory: pytest.TempPathFactory, pg_shared: Shared, seed: int

@@ -56,3 +56,11 @@ def asked(client: SyncClient, requests: list[Request]) -> list[str]:
     replies = run(client.client.store.apply(requests))
     assert all(isinstance(reply, Reply | Refused) for reply in replies)
     return [reply.answer if isinstance(reply, Reply) else reply.code for reply in replies]
+
+
+def test_definitions_that_a_store_keeps_are_made_once_however_many_clients_read_them(url: str) -> None:
+    with connect(url) as one, connect(url) as other:
+        first, second = (run(client.client.store.register()) for client in (one, other))
+
+    assert [each.name for each in first] == [each.name for each in second] != []
+    assert all(read is again for read, again in zip(first, second, strict=True))

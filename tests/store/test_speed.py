@@ -5,7 +5,6 @@ The bounds leave room for noise; `make bench` measures more carefully, and at fu
 
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ import pytest
 
 from detent.client import connect
 from detent.testing.bench import BATCH, measure, on_sqlite
+from tests.figures import Show
 from tools.bench_kernel import slowness
 from tools.bench_store import claims, fill, verify
 
@@ -21,7 +21,7 @@ ENDED: Final = 20_000
 VERIFY_US_MAX: Final = 300  # three times what it is on a machine that does nothing else
 MEMORY_MIB_MAX: Final = 40
 
-Show = Callable[[object], None]
+pytestmark = pytest.mark.alone
 
 _PEAK: Final = """
 import resource, sys
@@ -29,17 +29,6 @@ from pathlib import Path
 from tools.bench_store import verify
 print(verify(Path(sys.argv[1]))["peak_mib"])
 """
-
-
-@pytest.fixture
-def show(capsys: pytest.CaptureFixture[str]) -> Show:
-    """Figures are worth seeing, also when they are good."""
-
-    def printed(figures: object) -> None:
-        with capsys.disabled():
-            print(f"\n  {figures}", end="")  # noqa: T201
-
-    return printed
 
 
 @pytest.fixture(scope="module")

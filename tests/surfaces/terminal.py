@@ -13,8 +13,8 @@ from typing import Final, Self
 from tests.surfaces.running import Site
 
 PATIENCE_S: Final = 30.0
-INTERRUPT_S: Final = 0.5
-INTERRUPTS_MAX: Final = 60
+INTERRUPT_S: Final = 5.0  # one that comes while Python is on its way out would kill it
+INTERRUPTS_MAX: Final = 6
 
 
 def _take_over() -> None:

@@ -1,6 +1,5 @@
 """Every world of the real kernel within bounds, and proof that the search notices a missing safeguard."""
 
-from collections.abc import Callable
 from typing import Final
 
 import pytest
@@ -10,19 +9,9 @@ from detent.lifecycle import Lifecycle
 from detent.lifecycles import BUILT_IN, CONTRACT, DOCUMENT, STANDARD
 from detent.testing.explore import POLICY, UNDOING, Report, explore
 from detent.testing.sabotage import SABOTAGE
+from tests.figures import Show
 
 SAFETY = ("ALL-01", "ALL-02", "ALL-03", "ALL-04", "ALL-05", "ALL-06", "ALL-07", "ALL-08", "ALL-09", "ALL-10")
-
-
-@pytest.fixture
-def show(capsys: pytest.CaptureFixture[str]) -> Callable[[object], None]:
-    """Print past pytest's capture: the number of states is part of the result."""
-
-    def shown(what: object) -> None:
-        with capsys.disabled():
-            print(f"\n  {what}", end="")  # noqa: T201
-
-    return shown
 
 
 def summary(report: Report) -> str:
@@ -34,7 +23,7 @@ def summary(report: Report) -> str:
 
 @pytest.mark.requirement(*SAFETY, "ALL-12", "ALL-15", "ALL-16", "ALL-17", "STD-19")
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_no_history_of_one_job_breaks_an_invariant_or_gets_stuck(name: str, show: Callable[[object], None]) -> None:
+def test_no_history_of_one_job_breaks_an_invariant_or_gets_stuck(name: str, show: Show) -> None:
     report = explore(BUILT_IN[name], jobs=1, workers=3, faults=2)
 
     show(summary(report))
@@ -44,7 +33,7 @@ def test_no_history_of_one_job_breaks_an_invariant_or_gets_stuck(name: str, show
 
 @pytest.mark.requirement("STD-19")
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_no_history_of_a_compensation_breaks_an_invariant(name: str, show: Callable[[object], None]) -> None:
+def test_no_history_of_a_compensation_breaks_an_invariant(name: str, show: Show) -> None:
     report = explore(BUILT_IN[name], workers=2, faults=1, policy=UNDOING)
 
     show(f"of a compensation, {summary(report)}")
@@ -52,7 +41,7 @@ def test_no_history_of_a_compensation_breaks_an_invariant(name: str, show: Calla
 
 
 @pytest.mark.requirement("CON-01", "CON-08")
-def test_no_history_with_reclaim_breaks_an_invariant(show: Callable[[object], None]) -> None:
+def test_no_history_with_reclaim_breaks_an_invariant(show: Show) -> None:
     report = explore(CONTRACT, workers=2, faults=1, policy=replace(POLICY, reclaim=True))
 
     show(f"with reclaim, {summary(report)}")
@@ -61,7 +50,7 @@ def test_no_history_with_reclaim_breaks_an_invariant(show: Callable[[object], No
 
 @pytest.mark.requirement("ALL-01", "ALL-05", "ALL-08")
 @pytest.mark.parametrize("name", BUILT_IN)
-def test_no_history_of_claims_on_two_jobs_breaks_an_invariant(name: str, show: Callable[[object], None]) -> None:
+def test_no_history_of_claims_on_two_jobs_breaks_an_invariant(name: str, show: Show) -> None:
     report = explore(BUILT_IN[name], jobs=2, workers=2, faults=1)
 
     show(summary(report))
@@ -105,7 +94,7 @@ def test_every_sabotage_is_searched_for() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else value.name,
 )
-def test_a_missing_safeguard_is_noticed(missing: str, lifecycle: Lifecycle, show: Callable[[object], None]) -> None:
+def test_a_missing_safeguard_is_noticed(missing: str, lifecycle: Lifecycle, show: Show) -> None:
     policy = UNDOING if missing == "the reason of a compensation" else POLICY
 
     report = explore(lifecycle, machinery=SABOTAGE[missing](lifecycle), policy=policy)

@@ -14,6 +14,7 @@ from detent.lifecycles import DISPATCH, STANDARD
 from detent.wire.bounds import POINTER_CHARS_MAX
 from detent.wire.dispatch import PRIORITIES, STATUSES, JobRequest, JobResult, enqueue_of, request_of, result_of
 from detent.wire.shape import read
+from tests.chance import examples
 from tests.driving import START, Life
 
 REQUEST: dict[str, Any] = {
@@ -82,7 +83,7 @@ requests = st.builds(
 
 
 @pytest.mark.requirement("DSP-01")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(requests)
 def test_request_comes_back_from_the_job_as_it_was_sent(request: JobRequest) -> None:
     sent = read(JobRequest, msgspec.json.encode(request))

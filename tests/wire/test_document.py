@@ -13,6 +13,7 @@ from detent.lifecycle import Policy, Retry
 from detent.lifecycle.words import KNOWN_TYPES
 from detent.lifecycles import DOCUMENT
 from detent.wire.document import Metadata, metadata_of
+from tests.chance import examples
 from tests.driving import Life, Step, live, steps
 
 RETRYABLE = ["TransientSystemError", "DeadlineExceeded", "QueueOverload", "DependencyUnavailable"]
@@ -120,7 +121,7 @@ def test_states_of_a_whole_life_are_told_with_their_errors() -> None:
 
 
 @pytest.mark.requirement("DOC-04")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(steps)
 def test_metadata_holds_together_in_every_life(story: list[Step]) -> None:
     life = live(submitted(), story)

@@ -15,6 +15,7 @@ from detent.lifecycle import Lifecycle, Policy, Retry
 from detent.lifecycle.words import NOTING
 from detent.lifecycles import BUILT_IN, STANDARD
 from detent.wire.standard import dead_letter_of, event_of, event_of_note, read_event
+from tests.chance import examples
 from tests.driving import WORKER, Life, Step, live, steps
 
 FIELDS = {"id", "job_id", "type", "ts", "actor", "correlation_id", "cause", "payload", "version"}
@@ -62,7 +63,7 @@ def test_event_says_why_and_what_was_said() -> None:
 
 
 @pytest.mark.requirement("STD-12")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(steps)
 def test_every_event_of_every_lifecycle_reads_back_as_it_was_written(story: list[Step]) -> None:
     for lifecycle in BUILT_IN.values():
@@ -203,7 +204,7 @@ def test_reasons_and_stages_are_the_published_ones() -> None:
 
 
 @pytest.mark.requirement("STD-10")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(steps)
 def test_a_job_is_a_dead_letter_exactly_when_it_is_dead_lettered(story: list[Step]) -> None:
     life = live(Life(STANDARD, policy=Policy(retry=Retry(max_attempts=2))), story)

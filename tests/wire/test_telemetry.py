@@ -17,6 +17,7 @@ from detent.lifecycle import Policy
 from detent.lifecycle.words import KNOWN_TYPES
 from detent.lifecycles import ENGINE
 from detent.wire.telemetry import JobFailed, Telemetry, telemetry_of
+from tests.chance import examples
 from tests.driving import Life, Step, live, steps
 
 
@@ -128,7 +129,7 @@ def test_cancel_request_and_late_result_are_not_telemetry() -> None:
 
 
 @pytest.mark.requirement("ENG-03", "ENG-05")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(steps, st.booleans())
 def test_every_life_is_told_from_queued_to_exactly_one_end(story: list[Step], legacy: bool) -> None:
     life = live(queued(), story)
@@ -158,7 +159,7 @@ def _check_told(life: Life, *, legacy: bool) -> None:
 
 
 @pytest.mark.requirement("ENG-05")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(steps)
 def test_telemetry_told_at_once_is_the_telemetry_told_from_history(story: list[Step]) -> None:
     life = live(queued(), story)

@@ -1,6 +1,7 @@
 """Rows and the kernel's structs, each made from the other by position. No SQL here; the order is that of the .sql."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -28,10 +29,17 @@ _SPEC: Final = 1  # after the number of the job
 _RECORD: Final = _SPEC + 20
 _SAID: Final = _RECORD + len(FOLDED)
 WIDTH: Final = _SAID + 5  # of a row that makes a record
+LIFECYCLES_MAX: Final = 128  # kept in memory beside those that are in use
 
 
 def text(value: object) -> str:
     return encode(value).decode()
+
+
+@lru_cache(maxsize=LIFECYCLES_MAX)
+def lifecycle_of(definition: str) -> Lifecycle:
+    """Checked and compiled once in a process, however many connections read it."""
+    return msgspec.json.decode(definition, type=Lifecycle)
 
 
 def _as_is(value: Any) -> Any:

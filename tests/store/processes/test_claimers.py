@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.figures import Show
 from tests.store.processes.claiming import run_claimers
-from tests.store.processes.conftest import Show
 
 
 @pytest.mark.requirement("STD-14", "STD-15", "ALL-01", "ALL-05")

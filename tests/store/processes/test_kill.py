@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.killing import run_kills
 from tests.store.processes.transactions import is_on_postgres
 

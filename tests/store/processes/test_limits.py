@@ -7,7 +7,7 @@ import pytest
 
 import detent
 from detent import Limit, Policy
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.limiting import run_limited
 
 WAITING: Final = 20_000
@@ -23,6 +23,7 @@ def test_workers_of_many_processes_never_exceed_a_limit(url: str, show: Show) ->
     assert outcome.faults == []
 
 
+@pytest.mark.alone
 def test_claim_past_thousands_of_jobs_of_a_used_up_key_is_quick(url: str, show: Show) -> None:
     took_s = []
     with detent.connect(url) as client:

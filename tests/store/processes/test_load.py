@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.loading import run_load
 
 

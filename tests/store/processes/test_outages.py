@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.figures import Show
 from tests.postgres.server import Server
-from tests.store.processes.conftest import Show
 from tests.store.processes.outages import run_outages
 
 

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 import detent
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.pausing import run_pauses
 from tests.store.processes.program import Program
 from tests.store.processes.stores import url_of

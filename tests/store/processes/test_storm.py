@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.stores import url_of
 from tests.store.processes.storming import run_storm
 

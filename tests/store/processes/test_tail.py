@@ -1,6 +1,6 @@
 """Readers of the log while several processes write it."""
 
-from tests.store.processes.conftest import Show
+from tests.figures import Show
 from tests.store.processes.tailing import run_tail
 
 

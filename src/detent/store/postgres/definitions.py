@@ -15,7 +15,7 @@ from detent.store.moves import moves_of
 from detent.store.postgres.script import Script, ask
 from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import texts
-from detent.store.rows import encode, text
+from detent.store.rows import encode, lifecycle_of, text
 
 
 class Definitions:
@@ -118,7 +118,7 @@ class Definitions:
     def _refresh(self) -> Script[None]:
         for number, name, version, _, definition in (yield ask(SQL["lifecycles"], {})):
             if number not in self._lifecycles:
-                self._lifecycles[number] = msgspec.json.decode(definition, type=Lifecycle)
+                self._lifecycles[number] = lifecycle_of(definition)
                 self._numbers[name, version] = number
 
     def _insert(self, lifecycle: Lifecycle) -> Script[None]:

@@ -7,7 +7,7 @@ from detent.kernel.digest import digest
 from detent.lifecycle import Lifecycle, Policy
 from detent.lifecycle.problems import problem
 from detent.store.moves import moves_of
-from detent.store.rows import encode, text
+from detent.store.rows import encode, lifecycle_of, text
 from detent.store.sqlite.connection import Connection
 from detent.store.sqlite.statements import SQL
 
@@ -88,7 +88,7 @@ class Definitions:
     def _refresh(self, connection: Connection) -> None:
         for number, name, version, _, definition in connection.execute(SQL["lifecycles"]):
             if number not in self._lifecycles:
-                self._lifecycles[number] = msgspec.json.decode(definition, type=Lifecycle)
+                self._lifecycles[number] = lifecycle_of(definition)
                 self._numbers[name, version] = number
                 self._named[name, version] = self._lifecycles[number]
 
