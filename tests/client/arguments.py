@@ -5,6 +5,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from detent import Policy
 from detent.client import Client
 from detent.client.dead_letters import LetterFilters
@@ -12,6 +14,7 @@ from detent.client.reads import EventFilters, JobFilters
 from detent.client.scope import Who
 from detent.kernel import Error
 from detent.kernel.job import Progress
+from detent.store.fleet import Lane
 
 MEGABYTES: Final = "x" * 10_000_000
 HUGE: Final = 2**4000
@@ -41,6 +44,8 @@ BEFORE_ALL: Final = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 untyped_error: Callable[..., Error] = Error
 untyped_progress: Callable[..., Progress] = Progress
 UNTYPED_ERRORS: Final = [untyped_error(5), untyped_error("x", message=5), untyped_error("x", code=5)]
+untyped_lane: Callable[..., Lane] = Lane
+LANE: Final = Lane(isolation="async", kinds=("scan",), slots=1)
 UNTYPED_PROGRESS: Final = [untyped_progress(5), untyped_progress("x"), untyped_progress(0.5, 5), untyped_progress(NAN)]
 
 # A kind of argument → values that must be refused wherever it stands.
@@ -92,6 +97,11 @@ BAD: Final[dict[str, list[Any]]] = {
     ],
     "value": [NAN, INF, -INF, [NAN], {"a": {"b": [INF]}}, "\ud800", {"\ud800": 1}, Odd(), DEEP, MEGABYTES, {Odd(): 1}],
     "slots": [-1, 1_000_001, 2**63, HUGE, ENDLESS, "1", 1.5, NAN, INF, True, None, [], {}, Odd(), DEEP],
+    "lanes": [
+        5, 1.5, True, None, "async", b"x", {"async": 1}, ["async"], [None], [{}], [LANE] * 101, NAN, HUGE, ENDLESS,
+        Odd(), [replace(LANE, slots=0)], [replace(LANE, running=-1)], [replace(LANE, isolation="")],
+        [untyped_lane(isolation="async", kinds="scan", slots=1)], [replace(LANE, kinds=("",))],
+    ],
     "job": [5, 0, False, "x", [], {}, {"kind": ""}, {"kind": "a", "nonsense": 1}, {"kind": "a", "lifecycle": 5}, Odd()],
     "limit": [0, -1, 10_001, 2**63, HUGE, ENDLESS, "1", 1.5, NAN, INF, True, None, [], {}, Odd(), DEEP],
     "depth": [-1, 1.5, NAN, INF, "1", True, 2**63, HUGE, ENDLESS, [], {}, Odd(), DEEP],
@@ -123,6 +133,7 @@ KINDS: Final[dict[str, str]] = {
     **dict.fromkeys(("context_ptr", "result_ptr", "pointer", "reason", "message"), "text"),
     **dict.fromkeys(("step_index", "attempt", "expected_rev", "execution_ms", "size", "pid"), "count"),
     **dict.fromkeys(("slots", "running"), "slots"),
+    "lanes": "lanes",
     **dict.fromkeys(("lifecycle_version", "version"), "version"),
     **dict.fromkeys(("delay_s", "lease_s", "successes_s", "others_s", "within_s"), "number"),
     **dict.fromkeys(("submit", "allow_unusual_lease", "start", "is_draining"), "flag"),

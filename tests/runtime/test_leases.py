@@ -3,7 +3,7 @@
 import asyncio
 import time
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import pytest
 
@@ -15,9 +15,6 @@ from detent.runtime import Context, Isolation, Settings, Worker
 from tests.runtime import deeds
 from tests.runtime.cutting import Cut
 from tests.runtime.working import Seen, Working, handler, on_loop, until, working
-
-# Short, and yet so long that a busy machine does not miss two heartbeats in a row.
-STEADY: Final = Policy(lease_s=2.0, heartbeat_s=0.8, allow_unusual_lease=True)
 
 
 def test_leases_of_every_lifecycle_are_renewed_and_ended(url: str) -> None:
