@@ -39,6 +39,10 @@ async def is_running(at: Working, job: detent.Job) -> bool:
     return (await at.client.get(job.id)).state == "running"
 
 
+async def is_noted(at: Working, job: detent.Job) -> bool:
+    return bool(await at.client.notes(job.id))
+
+
 @pytest.mark.requirement("STD-07", "ALL-17")
 def test_soft_cancel_reaches_the_handler_which_saves_and_stops(url: str) -> None:
     async def save_and_stop(ctx: Context) -> None:
@@ -196,6 +200,7 @@ def test_hard_cancel_cancels_the_task_and_abandons_the_thread(url: str) -> None:
 
             assert sorted(told) == ["task", "thread"]
             assert {(await at.client.get(job.id)).state for job in jobs} == {"cancelled"}
+            await until(lambda: is_noted(at, jobs[1]))
             (note,) = await at.client.notes(jobs[1].id)
             assert (note.kind, note.payload["refused"]) == ("late_result", "illegal_move")
 

@@ -55,7 +55,8 @@ def told(client: SyncClient, job: Job) -> Told:
         checkpoint=job.checkpoint,
         error=None if error is None else (error.type, error.message, error.code, error.stage, error.category),
         counts=(job.attempt, job.failures, job.crashes, job.retries),
-        notes=[each.kind for each in client.notes(job.id)],
+        # A busy worker may take a second for what the trial does at once, and tells progress once a second.
+        notes=list(dict.fromkeys(each.kind for each in client.notes(job.id))),
         children=sorted(
             (told(client, each) for each in client.find(parent_job_id=job.id)), key=lambda each: each.kind
         ),

@@ -90,7 +90,8 @@ order by r.order_at, r.job
 
 -- name: claim_at_once
 -- The first jobs of the lanes, claimed as was decided on one like them; if one of them is not, or it was decided at
--- another moment than now, they are found and no more.
+-- another moment than now, they are found and no more. The jobs are named by an array: joined with those that were found,
+-- the records could be walked through, all of them, by a plan that was made while there were few.
 with clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment),
 found as materialized (
     select * from (
@@ -112,8 +113,8 @@ alike as materialized (
 ),
 moved as (
     update detent_records r set {assignments}, state = k.to_state, rev = k.to_rev, updated_at = k.at
-    from alike a, found f, (select {step}) k
-    where a.is_so and r.job = f.job and r.rev = k.from_rev
+    from alike a, (select {step}) k
+    where a.is_so and r.job = any (array(select f.job from found f)) and r.rev = k.from_rev
     returning 1
 ),
 events as (
