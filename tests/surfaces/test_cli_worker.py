@@ -38,7 +38,7 @@ def test_worker_says_what_it_runs_runs_it_and_ends_well_when_it_is_told_to(worke
     assert "queues ocr, default, reports at once 100 on the event loop, 16 in threads" in told
     assert "scan ocr standard async" in told
     assert "report reports standard async 0 3 * * * Europe/Berlin" in told
-    assert "INFO detent.worker: stopping: nothing is running" in told
+    assert "INFO detent.worker: stopping: " in told  # the end may be on the record before the worker hears of it
     assert told.endswith("1 done, 0 failed, 0 retried")
     assert after == []
 

@@ -157,10 +157,8 @@ def _is_open_here(identity: Identity) -> bool:
 
 
 def _times_open(path: str) -> int:
-    if not Path(path).exists():
-        return 0
-    identity = identity_of(path)
-    return sum(1 for found in _open_files() if found == identity)
+    identity = identity_or_none(path)  # whoever closes the store last removes it, perhaps just now
+    return 0 if identity is None else sum(1 for found in _open_files() if found == identity)
 
 
 def _open_files() -> list[Identity]:
