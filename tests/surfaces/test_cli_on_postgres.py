@@ -25,6 +25,7 @@ VARYING: Final = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)?"), "<moment>"),
     (re.compile(r"\b\d\d:\d\d:\d\d(\.\d+)?( UTC)?"), "<moment>"),
     (re.compile(r"\b(just now|now|\d+(\.\d+)? m?s( ago)?)\b"), "<age>"),
+    (re.compile(r"─+"), "─"),  # as long as the widest row is, which has an age in it
     (re.compile(r"\b1[789]\d{14}\b"), "<moment>"),
     (re.compile(r'[\d,]+ events a second|"took_s": [\d.]+'), "<figure>"),
     (re.compile(r'"cursor": ?"[^"]+"'), "<cursor>"),
