@@ -9,10 +9,12 @@ import pytest
 from detent import Limit, Policy
 from detent.client import Client, SyncClient
 from detent.client.codec import Codec
+from detent.kernel.alike import LOOKED_AT
 from detent.lifecycles import BUILT_IN
 from detent.store.postgres import Address, PostgresStore
 from detent.store.postgres.connection import Connection
 from detent.store.postgres.script import Ask
+from detent.store.postgres.statements import SQL
 from detent.store.sqlite import File, SqliteStore
 from detent.testing import VirtualClock
 
@@ -89,6 +91,14 @@ def test_claims_after_the_first_are_one_statement(worlds: tuple[World, World], a
         here.client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)
 
     assert len(asked) == 3
+
+
+def test_statement_compares_all_that_a_decision_looks_at() -> None:
+    compared = SQL["claim_at_once"].partition("bool_and(")[2].partition("as is_so")[0]
+
+    left_out = [name for name in LOOKED_AT if f"f.{name.removeprefix('spec.')} " not in compared]
+
+    assert left_out == ["spec.tenant"]  # a claim is of one tenant
 
 
 @pytest.mark.requirement("ALL-01", "ALL-03")

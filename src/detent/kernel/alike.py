@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from detent.errors import Refused
-from detent.kernel.change import Change, Receipt
+from detent.kernel.change import Change, Receipt, together
 from detent.kernel.command import Command
 from detent.kernel.event import Event
 from detent.kernel.job import Job, Spec
@@ -20,10 +20,11 @@ Decide = Callable[[Lifecycle, Job | None, Command, int, float, Receipt | None], 
 # Moves that depend on no dice, no counter and nothing that was said of the job.
 _VERBS: Final = frozenset({"claim", "start", "complete"})
 # And progress, which a decision does not look at, but its writing may: it is not counted as a revision.
-_LOOKED_AT: Final = attrgetter(
+LOOKED_AT: Final = (
     "state", "rev", "attempt", "owner", "lease_s", "lease_expires_at", "deadline_at", "cancel_by", "progress",
     "spec.policy", "spec.tenant", "spec.trace_id",
 )  # fmt: skip
+_looked_at: Final = attrgetter(*LOOKED_AT)
 
 
 class Precedent:
@@ -67,10 +68,7 @@ class Precedent:
 
 def whole(change: Change) -> dict[str, Any]:
     """All columns that a change sets, one event after the other."""
-    columns: dict[str, Any] = {}
-    for event in change.events:
-        columns |= event.changes
-    last = change.events[-1]
+    last, columns = change.events[-1], together(change.events)
     return {"rev": last.rev, "state": last.to_state, "updated_at": last.at, **columns, **(change.values or {})}
 
 
@@ -84,7 +82,7 @@ def _is_plain(change: Change, now: int) -> bool:
 
 def _likeness(job: Job, now: int) -> tuple[Any, ...]:
     is_due = job.claim_at is not None and job.claim_at <= now
-    return is_due, job.updated_at <= now, _LOOKED_AT(job)
+    return is_due, job.updated_at <= now, _looked_at(job)
 
 
 def _signed(event: Event, spec: Spec) -> Event:

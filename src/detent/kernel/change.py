@@ -1,5 +1,6 @@
 """The answer of the kernel when it accepts: what to write, and what must still hold when it is written."""
 
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -56,6 +57,14 @@ class Change(Struct, frozen=True, gc=False):
         for event in self.events[:-1]:
             job = evolve(job, event)
         return evolve(job, self.events[-1], values) if self.events else replace(job, **values)
+
+
+def together(events: Sequence[Event]) -> dict[str, Any]:
+    """The columns that these set, one after the other."""
+    columns: dict[str, Any] = {}
+    for event in events:
+        columns |= event.changes
+    return columns
 
 
 def evolve(job: Job, event: Event, values: dict[str, Any] = _NOTHING) -> Job:

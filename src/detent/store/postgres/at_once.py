@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from detent import kernel
 from detent.kernel import Change, Job
 from detent.kernel.alike import whole
+from detent.kernel.change import together
 from detent.store.planning import Plan
 from detent.store.postgres.columns import EVENT, TYPES
 from detent.store.postgres.composing import assigned
@@ -45,7 +46,7 @@ class AtOnce:
 
     def around(self, lane: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """The statement that finds jobs, made into one that also moves them."""
-        columns, job = self._columns(), self._model.job
+        columns, job = together(self._change.events), self._model.job
         sql = SQL["claim_at_once"].replace("{lane}", lane).replace("{assignments}", assigned(tuple(columns)))
         typed = {name: TYPES[name] for name in columns} | _STEP
         sql = sql.replace("{step}", ", ".join(f":to_{name}::{kind} as {name}" for name, kind in typed.items()))
@@ -74,12 +75,6 @@ class AtOnce:
         written = {(each.spec.tenant, each.id): each for each in jobs}
         self._session.wrote(((first.spec.tenant, first.id), event), written)
         return [Reply(job) for job in jobs]
-
-    def _columns(self) -> dict[str, Any]:
-        columns: dict[str, Any] = {}
-        for event in self._change.events:
-            columns |= event.changes
-        return columns
 
     def _events(self) -> dict[str, str]:
         rows = [event_row(event, None) for event in self._change.events]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from detent.kernel import Change, Event, Job, Note
+from detent.kernel.change import together
 from detent.kernel.clock import micros
 from detent.store.keeping import VERBOSE_NOTES, VERBOSE_VERBS, Keeping
 from detent.store.limits import KeyRate
@@ -103,7 +104,7 @@ class Batch:
                 self._moves(change, events[:-1], key, {})
             self._end(change, last, key, values)
             return
-        place, columns = self._round(key), dict(last.changes) if len(events) == 1 else _together(events)
+        place, columns = self._round(key), dict(last.changes) if len(events) == 1 else together(events)
         log = [(event, self._payload(event, key, place)) for event in events]
         self._joined.append(place.move(key, log, columns | values, _guard(change)))
 
@@ -157,13 +158,6 @@ def _guard(change: Change) -> Row:
     """What a move is compared by beside the revision, which does not count what is said without a move."""
     progress = change.before.progress
     return 1 if change.needs_lease else None, None if progress is None else text(progress)
-
-
-def _together(events: Sequence[Event]) -> dict[str, Any]:
-    columns: dict[str, Any] = {}
-    for event in events:
-        columns |= event.changes
-    return columns
 
 
 def batch_of(session: Session, plan: Plan, keeping: Keeping) -> Batch:

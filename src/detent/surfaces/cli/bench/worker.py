@@ -13,7 +13,6 @@ from detent.testing.bench_worker import BATCH, Unfinished, WorkerFigures, measur
 JOBS_ON_SERVER: Final = 60_000
 JOBS_IN_FILE: Final = 20_000
 JOBS_MAX: Final = 1_000_000
-CONNECTIONS: Final = 4  # a second one that writes: what ends is written while others are claimed
 
 
 def measured(place: Place, jobs: int | None) -> tuple[WorkerFigures, str]:
@@ -36,4 +35,4 @@ def _store(place: Place) -> Iterator[tuple[str, str]]:
     from detent.testing.bench_postgres import scratch, translated
 
     with translated(place.server), scratch(place.server) as url:
-        yield url if "connections=" in url else f"{url}&connections={CONNECTIONS}", place.host
+        yield url, place.host
