@@ -17,6 +17,7 @@ from detent.surfaces.cli.dlq import dlq
 from detent.surfaces.cli.enqueue import enqueue
 from detent.surfaces.cli.event import event
 from detent.surfaces.cli.failure import InJson, Interrupted, failure_of
+from detent.surfaces.cli.interruption import interruptible
 from detent.surfaces.cli.job import job
 from detent.surfaces.cli.lifecycle import lifecycle
 from detent.surfaces.cli.migrate import migrate
@@ -78,7 +79,8 @@ class Root(Group):
 
     def _invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with interruptible():
+                return super().invoke(ctx)
         except DetentError as error:
             raise failure_of(error) from error
         except (KeyboardInterrupt, click.Abort) as error:  # the second: at a question
