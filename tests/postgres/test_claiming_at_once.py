@@ -1,5 +1,6 @@
 """Claims of many jobs that are alike are one statement, and come to what they would have come to one by one."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -9,8 +10,12 @@ import pytest
 from detent import Limit, Policy
 from detent.client import Client, SyncClient
 from detent.client.codec import Codec
+from detent.client.sync import run
+from detent.kernel import Job
 from detent.kernel.alike import LOOKED_AT
+from detent.kernel.command import Claim
 from detent.lifecycles import BUILT_IN
+from detent.store import ClaimRequest, Reply
 from detent.store.postgres import Address, PostgresStore
 from detent.store.postgres.connection import Connection
 from detent.store.postgres.script import Ask
@@ -21,6 +26,8 @@ from detent.testing import VirtualClock
 JOBS: Final = 100
 PAGE: Final = 20
 ODD: Final = 47  # the place of the one that differs, where there is one
+# What the statement compares, by its columns.
+COMPARED: Final = frozenset(re.findall(r"[jr]\.(\w+) (?:=|<=|is null)", SQL["what_differs"]))
 
 Item = dict[str, Any]
 
@@ -69,12 +76,13 @@ def worlds(pg_emptied: str, tmp_path: Path) -> Iterator[tuple[World, World]]:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The statements that the store sends."""
+    """The statements that the store sends, but for rings, which are sent when it comes to that."""
     sent: list[str] = []
     execute = Connection.execute
 
     def told(self: Connection, asked: Ask) -> Any:
-        sent.append(asked.sql)
+        if "pg_notify" not in asked.sql:
+            sent.append(asked.sql)
         return execute(self, asked)
 
     monkeypatch.setattr(Connection, "execute", told)
@@ -94,11 +102,42 @@ def test_claims_after_the_first_are_one_statement(worlds: tuple[World, World], a
 
 
 def test_statement_compares_all_that_a_decision_looks_at() -> None:
-    compared = SQL["claim_at_once"].partition("bool_and(")[2].partition("as is_so")[0]
-
-    left_out = [name for name in LOOKED_AT if f"f.{name.removeprefix('spec.')} " not in compared]
+    left_out = [name for name in LOOKED_AT if name.removeprefix("spec.") not in COMPARED]
 
     assert left_out == ["spec.tenant"]  # a claim is of one tenant
+
+
+def test_what_is_not_read_of_a_record_is_compared_or_set_by_the_claim(worlds: tuple[World, World]) -> None:
+    here, _ = worlds
+    here.fill({})
+    (claimed,) = here.client.claim(worker="w", kinds=["scan"], start=True)
+    read = {"created_at", "payload_digest"}
+    set_by_claims = {name for event in here.client.history(claimed.id)[1:] for name in event.changes}
+
+    left_out = [name for name in Job.__struct_fields__[1:] if name not in COMPARED | read | set_by_claims]
+
+    assert left_out == [
+        "result_digest",
+        "error_digest",
+        "ended_at",
+        "result",
+        "error",
+    ]  # only those have them that ended
+
+
+def test_jobs_that_come_back_are_as_the_store_has_them(worlds: tuple[World, World]) -> None:
+    here, _ = worlds
+    here.fill(
+        {}, payload={"page": 1}, priority=3, correlation_id="order-1", parent_job_id="p", topic="t", env={"a": "b"}
+    )
+    store, claim = here.client.client.store, Claim(worker="w", start=True)
+    asked = ClaimRequest("default", claim, ("default",), ("scan",), None, PAGE, frozenset())
+    for _ in range(3):
+        replies = run(store.claim(asked))
+
+    jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
+    assert len(jobs) == PAGE
+    assert jobs == run(store.get("default", [job.id for job in jobs]))
 
 
 @pytest.mark.requirement("ALL-01", "ALL-03")

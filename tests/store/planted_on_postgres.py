@@ -9,7 +9,7 @@ from detent.kernel import Event, Note
 from detent.store import JobQuery, Request, planning
 from detent.store.dice import Dice
 from detent.store.planning import Plan
-from detent.store.postgres import composing, finding, reflex, statements
+from detent.store.postgres import at_once, claiming, composing, finding, reflex, statements
 from detent.store.postgres import round as rounds
 from detent.store.postgres.memory import Memory
 from detent.store.postgres.script import Script
@@ -19,12 +19,17 @@ from detent.store.request import Kept
 from detent.store.rows import Row
 from tests.store.planted import Patch, nameless
 
+LOOK: Final = claiming.statement.__wrapped__
+AT_ONCE: Final = at_once._statement.__wrapped__
+
 
 def change_statement(patch: pytest.MonkeyPatch, name: str, old: str, new: str) -> None:
     """A statement that is put together from it is not taken from those that were put together before."""
     assert old in statements.SQL[name], "it was changed: so must this be"
     patch.setitem(statements.SQL, name, statements.SQL[name].replace(old, new))
     patch.setattr(rounds, "composed", composing.composed.__wrapped__)
+    patch.setattr(claiming, "statement", LOOK)
+    patch.setattr(at_once, "_statement", AT_ONCE)
 
 
 def forget_receipts(patch: pytest.MonkeyPatch) -> None:

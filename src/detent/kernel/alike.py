@@ -49,10 +49,22 @@ class Precedent:
             self._change, self._likeness = answer, None
         return answer
 
+    def is_for(self, command: Command) -> bool:
+        """Whether its last answer was to this very request, of another job."""
+        return self._change is not None and (command is self._command or command == self._command)
+
+    def followed_by(self, job: Job, now: int) -> Change | None:
+        """The same answer for another job, if that one is like the one it was given for."""
+        spec, first = job.spec, self._job.spec
+        if spec.lifecycle != first.lifecycle or spec.lifecycle_version != first.lifecycle_version:
+            return None
+        return self._for(job) if self._is_like(job, now) else None
+
     def _holds_for(self, lifecycle: Lifecycle, job: Job, command: Command, now: int) -> bool:
-        if self._change is None or lifecycle is not self._lifecycle or now != self._now:
-            return False
-        if command is not self._command and command != self._command:
+        return self.is_for(command) and lifecycle is self._lifecycle and self._is_like(job, now)
+
+    def _is_like(self, job: Job, now: int) -> bool:
+        if self._change is None or now != self._now:
             return False
         if self._likeness is None:
             self._likeness = _likeness(self._job, now)

@@ -69,8 +69,9 @@ class Claimer:
         self._unheard_s: float | None = None  # when a claim was sent that nobody has answered
 
     def freed(self) -> None:
-        """There may be room again."""
-        self._freed.set()
+        """There may be room again. It is said of every job that ends, and heard once."""
+        if not self._freed.is_set():
+            self._freed.set()
 
     def nudge(self) -> None:
         """There may be something to claim."""

@@ -87,10 +87,11 @@ class Outcomes:
             self._forget(run, "lost")
 
     def settled(self, run: Run, answer: Reply | DetentError) -> None:
-        if isinstance(answer, Refused) and answer.verb in RESULTS:
+        if isinstance(answer, Reply):
+            if answer.job.state in run.ways.dead_letters:
+                self._observer.buried(answer.job)
+        elif isinstance(answer, Refused) and answer.verb in RESULTS:
             self._observer.late(run, answer.code)
-        if isinstance(answer, Reply) and answer.job.state in run.ways.dead_letters:
-            self._observer.buried(answer.job)
         self._forget(run, came_to_of(run, answer))
 
     def close(self) -> None:

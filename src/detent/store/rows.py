@@ -26,7 +26,8 @@ _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(dict[str, Any]).decode
 
 _SPEC: Final = 1  # after the number of the job
-_RECORD: Final = _SPEC + 20
+SPEC_WIDTH: Final = 20
+_RECORD: Final = _SPEC + SPEC_WIDTH
 _SAID: Final = _RECORD + len(FOLDED)
 WIDTH: Final = _SAID + 5  # of a row that makes a record
 LIFECYCLES_MAX: Final = 128  # kept in memory beside those that are in use
@@ -57,14 +58,18 @@ ENCODERS: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def job_of(row: Row, lifecycle: Lifecycle, policy: Policy) -> Job:
+    spec = spec_of(row[_SPEC:_RECORD], lifecycle, policy)
+    return Job(spec, *row[_RECORD:_SAID], *_said_of(row[_SAID:]))
+
+
+def spec_of(row: Row, lifecycle: Lifecycle, policy: Policy) -> Spec:
     (id_, kind, _, _, tenant, queue, priority, payload, run_at, dedupe_key, correlation_id, trace_id, parent, workflow,
-     step, topic, context_ptr, adapter_id, env, limit_key) = row[_SPEC:_RECORD]  # fmt: skip
-    spec = Spec(
+     step, topic, context_ptr, adapter_id, env, limit_key) = row  # fmt: skip
+    return Spec(
         id_, kind, lifecycle.name, lifecycle.version, policy, tenant, queue, priority, payload, run_at, dedupe_key,
         correlation_id or id_, trace_id, parent, workflow, step, topic, context_ptr, adapter_id,
         {} if env is None else _decode_env(env), limit_key,
     )  # fmt: skip
-    return Job(spec, *row[_RECORD:_SAID], *_said_of(row[_SAID:]))
 
 
 def _said_of(said: Row) -> Row:

@@ -1,7 +1,7 @@
 """The jobs a claim may take, first come first: the first of each lane, locked, and put in order."""
 
-from collections.abc import Sequence, Set
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from detent.kernel import Job
@@ -10,8 +10,7 @@ from detent.store.postgres.session import Session
 from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import numbers, texts
 from detent.store.postgres.watermarks import FIRST, Lane, Place
-from detent.store.request import ClaimRequest
-from detent.store.rows import Row
+from detent.store.request import ClaimRequest, Replies
 from detent.store.waiting import now_s
 
 if TYPE_CHECKING:
@@ -29,11 +28,11 @@ class Candidates:
     transaction others pass them over.
     """
 
-    def __init__(self, session: Session, request: ClaimRequest, at_once: "AtOnce | None" = None) -> None:
+    def __init__(self, session: Session, request: ClaimRequest) -> None:
         self._session = session
-        self._at_once = at_once  # what the first look may do beside looking
         self._request = request
-        self._left = ["lane", "patient_lane"]  # where to look, one after the other
+        # Where to look, one after the other, or on one journey if the last claim left nothing.
+        self._left = ["both_lanes"] if session.models.is_short(request) else ["lane", "patient_lane"]
         self._unseen: list[str] = []  # those where all lanes are to be found first
         self._kinds: list[str] = []
         self._places: dict[Lane, Place] = {}
@@ -50,6 +49,25 @@ class Candidates:
         self._took_s = None if self._took_s is None else self._took_s + now_s() - before
         return page
 
+    def at_once(self, decided: "AtOnce") -> Script[tuple[Replies, bool] | None]:
+        """The first look, by a statement that moves what it finds, and whether that is all there is. None: it moved
+        nothing, and there may be something.
+        """
+        mark = self._mark()
+        if mark is None:
+            yield from self._from_the_start()
+        name = self._left[0] if mark is None else "lane"
+        rows = yield ask(*decided.around(*self._asked(name, is_narrow=True)))
+        is_all = len(rows) == self._request.limit or name == "both_lanes" or mark is not None
+        if not rows:
+            return ([], True) if name == "both_lanes" else None
+        replies = decided.heard(rows)
+        if replies is None:
+            return None
+        self._took_s = decided.took_s if mark is None else None
+        self.taken(len(rows), decided.places)
+        return replies, is_all
+
     def pass_over(self, keys: Set[str]) -> Script[None]:
         """Keys that were found used up: what follows is without them, and without all others that are."""
         if keys <= self._passed:
@@ -59,37 +77,49 @@ class Candidates:
         if not self._left:  # it began from the mark, and what it found there was for nobody
             self._left, self._kinds = ["lane"], [kind for _, kind, _ in self._places]
 
-    def taken(self, jobs: Sequence[Job]) -> None:
-        """These were claimed: the next claim may begin after them."""
+    def taken(self, count: int, last: Mapping[Lane, Place]) -> None:
+        """So many were claimed, and these were the last of their lanes: the next claim may begin after them."""
         places = dict(self._began)
-        for lane, job in _last_of_lanes(jobs):
-            place = job.order_at or 0, self._session.number((job.spec.tenant, job.id))
+        for lane, place in last.items():
             places[lane] = max(places.get(lane, FIRST), place)
         marks, request = self._session.watermarks, self._request
         if self._took_s is None:
             self._session.at_commit.append(partial(marks.went_on, request, places))
         else:
-            self._session.at_commit.append(partial(marks.looked, request, places, self._took_s, len(jobs)))
+            self._session.at_commit.append(partial(marks.looked, request, places, self._took_s, count))
+
+    def places_of(self, jobs: Iterable[Job]) -> dict[Lane, Place]:
+        """Of jobs in order, where those are that are farthest in their lanes."""
+        last = {_lane_of(job): job for job in jobs}
+        number = self._session.number
+        return {lane: (job.order_at or 0, number((job.spec.tenant, job.id))) for lane, job in last.items()}
 
     def _first_page(self) -> Script[list[Job]]:
         """From where the last claim ended, if a look from the start takes long; if nothing is there, from the start."""
-        mark = self._session.watermarks.start(self._request)
-        if mark is not None:
-            self._began, self._places = dict(mark), mark
+        if self._mark() is not None:
             page = yield from self._page("lane")
             if page:
                 self._left = []  # what else there may be is for the next look from the start
                 self._scanned += len(page)
                 return page
+        yield from self._from_the_start()
+        before = now_s()
+        page = yield from self._more()
+        self._took_s = now_s() - before
+        return page
+
+    def _mark(self) -> dict[Lane, Place] | None:
+        """Where to begin, if not at the start."""
+        mark = self._session.watermarks.start(self._request)
+        if mark is not None:
+            self._began, self._places = dict(mark), mark
+        return mark
+
+    def _from_the_start(self) -> Script[None]:
         self._kinds = yield from _kinds(self._request)
         self._places = dict.fromkeys(_lanes(self._request, self._kinds), FIRST)
         self._began = dict(self._places)
         self._unseen = list(self._left) if self._request.adapters is None else []
-        before, at_once = now_s(), self._at_once
-        page = yield from self._more()
-        took_s = None if at_once is None else at_once.took_s
-        self._took_s = now_s() - before if took_s is None else took_s
-        return page
 
     def _more(self) -> Script[list[Job]]:
         while self._left and self._kinds and self._scanned < SCANNED_MAX + self._request.limit:
@@ -104,25 +134,22 @@ class Candidates:
     def _page(self, name: str) -> Script[list[Job]]:
         """Lanes in which nothing was found have nothing more: after the first look it goes on in the others."""
         is_unseen = name in self._unseen
+        jobs: list[Job] = yield from self._session.jobs_of((yield ask(*self._asked(name))))
+        for lane in map(_lane_of, jobs) if is_unseen else ():
+            self._began.setdefault(lane, FIRST)
+            self._places.setdefault(lane, FIRST)
+        first = jobs[: self._request.limit]  # what is beyond is found again, if it comes to that
+        self._places |= self.places_of(first)
+        return first
+
+    def _asked(self, name: str, *, is_narrow: bool = False) -> tuple[str, dict[str, Any]]:
+        is_unseen = name in self._unseen
         if is_unseen:
             self._unseen.remove(name)
-        sql = statement(name, is_unseen=is_unseen, is_passing=bool(self._passed))
+        sql = statement(name, is_unseen=is_unseen, is_passing=bool(self._passed), is_narrow=is_narrow)
         lanes = self._all_lanes() if is_unseen else self._known_lanes()
         asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
-        rows = yield from self._rows(sql, asked | lanes | {"passed": texts(self._passed)})
-        jobs: list[Job] = yield from self._session.jobs_of(rows)
-        for lane, job in _last_of_lanes(jobs):
-            self._began.setdefault(lane, FIRST)  # found just now
-            self._places[lane] = job.order_at or 0, self._session.number((job.spec.tenant, job.id))
-        return jobs
-
-    def _rows(self, sql: str, values: dict[str, Any]) -> Script[list[Row]]:
-        at_once, self._at_once = self._at_once, None
-        if at_once is None:
-            return (yield ask(sql, values))
-        rows = yield ask(*at_once.around(sql, values))
-        at_once.heard(rows)
-        return rows
+        return sql, asked | lanes | {"passed": texts(self._passed)}
 
     def _all_lanes(self) -> dict[str, Any]:
         queues, spared = texts(dict.fromkeys(self._request.queues)), sorted(self._request.spared)
@@ -140,15 +167,13 @@ class Candidates:
         }
 
 
-def statement(name: str, *, is_unseen: bool = False, is_passing: bool = False) -> str:
-    """`lane` or `patient_lane`: of lanes that are given or are to be found, with keys to be passed over or without."""
-    sql = SQL[name].replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
+@lru_cache
+def statement(name: str, *, is_unseen: bool = False, is_passing: bool = False, is_narrow: bool = False) -> str:
+    """`lane`, `patient_lane` or both: given or to be found, with keys to be passed over or without."""
+    jobs = SQL[name].replace("{lane}", SQL["lane"]).replace("{patient_lane}", SQL["patient_lane"])
+    sql = SQL["look"].replace("{of_each}", SQL["what_differs" if is_narrow else "all_of_it"]).replace("{jobs}", jobs)
+    sql = sql.replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
     return sql.replace("{passed}", SQL["passing_over"] if is_passing else "")
-
-
-def _last_of_lanes(jobs: Sequence[Job]) -> list[tuple[Lane, Job]]:
-    """Of jobs in order, those farthest in their lanes."""
-    return list({_lane_of(job): job for job in jobs}.items())
 
 
 def _lane_of(job: Job) -> Lane:

@@ -1,6 +1,6 @@
 """One connection to the server: made when it is first needed, and made anew after it was lost."""
 
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 
@@ -11,6 +11,8 @@ from detent.store.postgres.reckoning import Reckoning
 from detent.store.postgres.script import Ask
 from detent.store.rows import Row
 
+MEMOIZE_VERSION: Final = 140_000  # of the server: older ones know no such setting
+
 
 class Connection:
     """Used by one thread at a time."""
@@ -20,6 +22,7 @@ class Connection:
         self._is_writing = is_writing
         self._link: Link | None = None
         self._has_begun = False
+        self._begin: str | None = None  # what is said first, along with the next statement
         self.reckoning = Reckoning()
         self.definitions = Definitions()
 
@@ -33,23 +36,27 @@ class Connection:
             self._open()
 
     def begin(self, sql: str = "begin") -> None:
-        self.say(sql)
-        self._has_begun = True
+        """It costs no journey of its own: the server hears of it along with the first statement."""
+        self._ready()
+        self._begin, self._has_begun = sql, True
 
     def commit(self) -> None:
-        self.say("commit")
-        self._has_begun = False
+        if self._begin is None:
+            self.say("commit")
+        self._begin, self._has_begun = None, False
 
     def execute(self, asked: Ask) -> list[Row]:
-        return self._ready().ask(asked)
+        begin, self._begin = self._begin, None
+        return self._ready().ask(asked) if begin is None else self._ready().ask_after(begin, asked)
 
     def say(self, sql: str) -> None:
         """A statement, or several, without values or rows."""
-        self._ready().say(sql)
+        begin, self._begin = self._begin, None
+        self._ready().say(sql if begin is None else f"{begin}; {sql}")
 
     def rollback(self) -> None:
         """Undo what is open, if there is still somebody to tell."""
-        self._has_begun = False
+        self._begin, self._has_begun = None, False
         if self._link is not None and self._link.is_open:
             self._link.raw.rollback()
 
@@ -73,4 +80,6 @@ class Connection:
             **self._address.keywords(is_writing=self._is_writing), autocommit=True
         )
         self._link = link = Link(raw, prepares=self._address.prepare)
+        if self._is_writing and self._address.prepare and raw.info.server_version >= MEMOIZE_VERSION:
+            link.say("set enable_memoize = off")  # no statement here looks for the same row twice
         return link

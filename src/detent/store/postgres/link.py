@@ -5,6 +5,7 @@ the types of the values, at the text, at what is prepared) is known here beforeh
 """
 
 import select
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import psycopg
@@ -65,9 +66,21 @@ class Link:
         if not self._prepares:
             self._wire.send_query_params(asked.sql.encode(), values)
             return _Reader(self.raw).rows(self._result())
-        known = self._prepared.get(asked.sql) or self._prepare(asked.sql)
+        known = self._known(asked.sql)
         self._wire.send_query_prepared(known.name, values)
         return known.reader.rows(self._result())
+
+    def ask_after(self, first: str, asked: Ask) -> list[Row]:
+        """The same after another statement, which has no values or rows: on one journey."""
+        if not self._prepares:
+            self.say(first)
+            return self.ask(asked)
+        known = self._known(asked.sql)
+        self._wire.enter_pipeline_mode()
+        self._wire.send_query_params(first.encode(), None)
+        self._wire.send_query_prepared(known.name, [None if each is None else each.encode() for each in asked.values])
+        self._wire.pipeline_sync()
+        return known.reader.rows(self._result_of_pipeline())
 
     def say(self, sql: str) -> None:
         """A statement, or several, without values or rows. It is not worth preparing."""
@@ -76,6 +89,9 @@ class Link:
 
     def close(self) -> None:
         self.raw.close()
+
+    def _known(self, sql: str) -> _Prepared:
+        return self._prepared.get(sql) or self._prepare(sql)
 
     def _prepare(self, sql: str) -> _Prepared:
         if len(self._prepared) >= PREPARED_MAX:
@@ -89,21 +105,29 @@ class Link:
 
     def _result(self) -> PGresult:
         """Of what was sent; of several statements the last, or the first that failed."""
+        return _judged(self._received(lambda result: result is None))
+
+    def _result_of_pipeline(self) -> PGresult:
+        """The same. Nothing comes between two statements, and something at the very end."""
+        last = self._received(lambda result: _is_sync(result) or not self.is_open)
+        if self.is_open:
+            self._wire.exit_pipeline_mode()
+        return _judged(last)
+
+    def _received(self, is_end: Callable[[PGresult | None], bool]) -> PGresult | None:
         last: PGresult | None = None
         try:
-            while (result := self._next()) is not None:
-                if last is None or last.status != ExecStatus.FATAL_ERROR:
+            while True:
+                result = self._next()
+                if result is not None and not _is_sync(result) and (last is None or not _has_failed(last)):
                     last = result
+                if is_end(result):
+                    return last
         except psycopg.Error:
             raise
         except BaseException:
             self.close()  # an answer may still come, and nobody would know what to
             raise
-        if last is None:
-            raise psycopg.OperationalError("the connection was lost")
-        if last.status == ExecStatus.FATAL_ERROR:
-            raise error_from_result(last)
-        return last
 
     def _next(self) -> PGresult | None:
         """Asked for only when it is there: libpq would wait for it, and stop every thread of the program meanwhile."""
@@ -117,3 +141,19 @@ class Link:
             poll.poll()
             wire.consume_input()
         return wire.get_result()
+
+
+def _judged(last: PGresult | None) -> PGresult:
+    if last is None:
+        raise psycopg.OperationalError("the connection was lost")
+    if _has_failed(last):
+        raise error_from_result(last)
+    return last
+
+
+def _has_failed(result: PGresult) -> bool:
+    return result.status == ExecStatus.FATAL_ERROR
+
+
+def _is_sync(result: PGresult | None) -> bool:
+    return result is not None and result.status == ExecStatus.PIPELINE_SYNC

@@ -5,6 +5,11 @@ moment is compared with the store's own clock when it is written.
 """
 
 import time
+from collections import deque
+from typing import Final
+
+HEARD_MAX: Final = 16
+LATE_US: Final = 5_000  # as much as an answer is late when the server, or this program, is busy
 
 
 def monotonic_us() -> int:
@@ -14,10 +19,15 @@ def monotonic_us() -> int:
 class Reckoning:
     def __init__(self) -> None:
         self._ahead: int | None = None
+        self._heard: deque[int] = deque(maxlen=HEARD_MAX)
 
     def heard(self, moment: int, at: int) -> None:
-        """What it said, and when that was heard here."""
-        self._ahead = moment - at
+        """What it said, and when that was heard here: somewhat later, by a commit perhaps. Of the last few answers the
+        one counts that was heard soonest; but a clock that was put back is not just late.
+        """
+        ahead = moment - at
+        self._heard.append(ahead)
+        self._ahead = max([each for each in self._heard if each <= ahead + LATE_US])
 
     def now(self) -> int | None:
         """None: it has said nothing yet."""

@@ -40,22 +40,30 @@ def apply(session: Session, requests: Sequence[Request], dice: Dice, keeping: Ke
 
 
 def claim(session: Session, request: ClaimRequest, dice: Dice, keeping: Keeping) -> Script[Replies]:
+    """By one statement, if jobs are as they were last time."""
+    decided = at_once(session, request)
+    taken = None if decided is None else (yield from Candidates(session, request).at_once(decided))
+    if taken is None:
+        return (yield from _claim(session, request, dice, keeping))
+    replies, is_all = taken
+    if is_all:
+        return replies
+    return replies + (yield from _claim(session, replace(request, limit=request.limit - len(replies)), dice, keeping))
+
+
+def _claim(session: Session, request: ClaimRequest, dice: Dice, keeping: Keeping) -> Script[Replies]:
     """Candidates are looked for until there are enough that the kernel accepts, or none are left."""
     found: list[Job] = []
-    decided = at_once(session, request)
-    more = Candidates(session, request, decided)
+    more = Candidates(session, request)
     while True:
         page = yield from more.next_page()
-        if decided is not None and decided.is_written:
-            more.taken(page)
-            return (yield from _with_rest(session, request, decided.replies(page), dice, keeping))
         found = _in_order(session, found + page) if found else page
         passed: set[str] = set()
         planned = yield from _planned(session, partial(_claimed, session, request, found, passed), dice)
         if not page or len(planned.changes) >= request.limit or (planned.replies and not planned.changes):
             break
         yield from more.pass_over(passed)
-    more.taken([change.before for change, _ in planned.changes])
+    more.taken(len(planned.changes), more.places_of([change.before for change, _ in planned.changes]))
     remember(session, request, planned)
     yield from write(session, planned, keeping)
     return planned.replies
@@ -64,14 +72,6 @@ def claim(session: Session, request: ClaimRequest, dice: Dice, keeping: Keeping)
 def _claimed(session: Session, request: ClaimRequest, found: list[Job], passed: set[str]) -> Plan:
     passed.clear()  # of an earlier try
     return plan_claim(request, found, session, session.now, passed=passed)
-
-
-def _with_rest(
-    session: Session, request: ClaimRequest, taken: Replies, dice: Dice, keeping: Keeping
-) -> Script[Replies]:
-    """With what there is beside the first look, if that did not bring all that was asked for."""
-    left = request.limit - len(taken)
-    return taken if not left else taken + (yield from claim(session, replace(request, limit=left), dice, keeping))
 
 
 def _in_order(session: Session, found: list[Job]) -> list[Job]:

@@ -460,12 +460,15 @@ begin
             select e.job, e.rev, e.verb, e.from_state, e.to_state
             from detent_events e where e.tx = pg_current_xact_id() offset 0
         ) e on e.job = n.job and e.rev = n.rev and e.to_state = n.state
+        join (
+            select p.job, p.rev, p.to_state from detent_events p
+            where p.job = any (array(select n.job from after n))
+                and p.rev = any (array(select distinct n.rev - 1 from after n))
+            offset 0
+        ) p on p.job = n.job and p.rev = n.rev - 1 and p.to_state = e.from_state
         join (select * from detent_moves where phase = 'ended' offset 0) m
             on m.lifecycle = n.lifecycle and m.source = e.from_state and m.verb = e.verb and m.target = n.state
-            and m.outcome = n.outcome
-        where e.from_state = (
-            select p.to_state from detent_events p where p.job = n.job and p.rev = n.rev - 1
-        );
+            and m.outcome = n.outcome;
     end if;
     if fit <> ends or (
         select count(*) from detent_records r where r.job = any (array(select n.job from after n))

@@ -49,44 +49,69 @@ unnest(
     )
 ) l
 
--- name: lane
--- The first jobs of each kind and adapter in each queue that are due, after a place in the order, up to the present:
--- locked, for whoever asked first. What somebody else has locked is passed over.
-{live_columns}, c.moment
+-- name: look
+-- The first jobs of each kind and adapter in each queue, after a place in the order: locked, for whoever asked first.
+-- What somebody else has locked is passed over.
+{of_each}
 from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
 cross join {lanes}
 cross join lateral (
-    select * from detent_records i
-    where not {is_paused}
-        and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
-        and i.claim_at is not null and i.claim_at <= c.moment
-        and i.order_at <= c.moment and (i.order_at, i.job) > (l.order_at, l.job)
-        {passed}
-    order by i.order_at, i.job
-    limit :limit::bigint
-    for update skip locked
+    {jobs}
 ) r
 join detent_jobs j on j.job = r.job
 order by r.order_at, r.job
 
+-- name: lane
+-- Those that are due, up to the present.
+select * from detent_records i
+where not {is_paused}
+    and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+    and i.claim_at is not null and i.claim_at <= c.moment
+    and i.order_at <= c.moment and (i.order_at, i.job) > (l.order_at, l.job)
+    {passed}
+order by i.order_at, i.job
+limit :limit::bigint
+for update skip locked
+
 -- name: patient_lane
 -- Beyond the present only those can be due that let others go first.
+select * from detent_records i
+where not {is_paused}
+    and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
+    and i.claim_at is not null and i.claim_at <= c.moment
+    and i.order_at > c.moment and i.order_at > i.claim_at and (i.order_at, i.job) > (l.order_at, l.job)
+    {passed}
+order by i.order_at, i.job
+limit :limit::bigint
+for update skip locked
+
+-- name: both_lanes
+-- On one journey, where there is room for all that there is as a rule.
+select * from (
+    {lane}
+) d
+union all
+select * from (
+    {patient_lane}
+) p
+
+-- name: all_of_it
 {live_columns}, c.moment
-from (select coalesce(:now::bigint, detent_now()) as moment offset 0) c
-cross join {lanes}
-cross join lateral (
-    select * from detent_records i
-    where not {is_paused}
-        and i.tenant = :tenant::text and i.queue = l.queue and i.kind = l.kind and i.adapter = l.adapter
-        and i.claim_at is not null and i.claim_at <= c.moment
-        and i.order_at > c.moment and i.order_at > i.claim_at and (i.order_at, i.job) > (l.order_at, l.job)
-        {passed}
-    order by i.order_at, i.job
-    limit :limit::bigint
-    for update skip locked
-) r
-join detent_jobs j on j.job = r.job
-order by r.order_at, r.job
+
+-- name: what_differs
+-- Of jobs that were never claimed: what they are, and whether they are like one that a claim was decided on.
+select
+    r.job, {spec_columns}, r.created_at, r.payload_digest, r.order_at,
+    j.lifecycle = :like_lifecycle::bigint and j.policy = :like_policy::bigint and j.trace_id is null
+    and j.limit_key is null
+    and r.state = :like_state::text and r.rev = :like_rev::bigint and r.attempt = 0
+    and r.updated_at <= :reckoned::bigint and r.claim_at <= :reckoned::bigint and r.rerun_of is null
+    and r.owner is null and r.lease_s is null and r.lease_expires_at is null and r.heartbeat_by is null
+    and r.last_owner is null and r.last_lease_expires_at is null and r.deadline_at is null and r.cancel_by is null
+    and r.failures = 0 and r.crashes = 0 and r.interruptions = 0 and r.retries = 0
+    and r.verdict is null and r.rule is null and r.result_ptr is null and r.checkpoint_digest is null
+    and r.claimed_at is null and r.started_at is null
+    and r.last_error is null and r.checkpoint is null and r.progress is null as is_alike
 
 -- name: claim_at_once
 -- The first jobs of the lanes, claimed as was decided on one like them; if one of them is not, or it was decided at
@@ -95,19 +120,13 @@ order by r.order_at, r.job
 with clock as materialized (select coalesce(:clock::bigint, detent_now()) as moment),
 found as materialized (
     select * from (
-        {lane}
+        {look}
     ) l
     order by order_at, job limit :limit::bigint
 ),
 alike as materialized (
     select
-        bool_and(
-            f.lifecycle = :like_lifecycle::bigint and f.policy = :like_policy::bigint
-            and f.state = :like_state::text and f.rev = :like_rev::bigint and f.attempt = :like_attempt::bigint
-            and f.updated_at <= :now::bigint and f.owner is null and f.lease_s is null and f.lease_expires_at is null
-            and f.deadline_at is null and f.cancel_by is null and f.progress is null and f.trace_id is null
-            and f.limit_key is null
-        ) and abs((select moment from clock) - :now::bigint) <= :tolerance::bigint as is_so,
+        bool_and(f.is_alike) and abs((select moment from clock) - :reckoned::bigint) <= :tolerance::bigint as is_so,
         detent_now() - (extract(epoch from statement_timestamp()) * 1000000)::bigint as took
     from found f
 ),
