@@ -135,6 +135,7 @@ def test_worker_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
     worker = shown["worker"]
     assert (worker["jobs"], worker["whole"]) == (30, 30)
     assert 0 < worker["start_ms_p50"] <= worker["start_ms_p95"]
+    assert worker["enqueue_ms_p50"] > 0
     assert 0 <= worker["idle_cpu_percent"] < 100
     assert all(worker[figure] > 0 for figure in ("jobs_per_s", "cpu_us"))
     assert list(tmp_path.iterdir()) == []
@@ -144,8 +145,8 @@ def test_figures_of_a_worker_have_their_units_and_say_what_is_in_the_log() -> No
     result = detent("bench", *FEW)
 
     assert (result.exit_code, result.stderr) == (0, "")
-    units = [line.split()[-1] for line in result.stdout.splitlines()[2:8]]
-    assert units[:5] == ["/s", "µs", "ms", "ms", "%"]
+    units = [line.split()[-1] for line in result.stdout.splitlines()[2:9]]
+    assert units[:6] == ["/s", "µs", "ms", "ms", "ms", "%"]
     assert "Of 30 jobs that waited and do nothing, 30 have claim" in " ".join(result.stdout.split())
     assert widest(result.stdout) <= COLUMNS
 

@@ -143,7 +143,9 @@ class Claimer:
         """Until somebody says that there may be something, or a while."""
         await nudged_within(self._poll_s, self._nudged)
         self._futile = self._futile + 1 if self._nudged.is_set() else 0
-        await asyncio.sleep(self._pause_s())
+        pause_s = self._pause_s()
+        if pause_s:
+            await asyncio.sleep(pause_s)
         self._nudged.clear()  # before the next claim, so that what is said from then on is not lost
 
     async def _claim(self, limit: int) -> int:

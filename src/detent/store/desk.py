@@ -38,17 +38,25 @@ class Task(Struct, frozen=True):
 
 
 class Desk(Generic[Work]):
-    """Each of `clerks` does a group of work and returns, for each, its result or its error. It does not raise.
+    """Each of `clerks` does a group of work and returns, for each, its result or its error. It does not raise. What is
+    to be done `afterwards` keeps nobody waiting for an answer.
 
     A clerk's lock is held by whoever uses its connection, its thread or a blocking caller; `_door` by whoever hands in
     a task or closes. After `close` nobody is at work, and nobody will be.
     """
 
-    def __init__(self, name: str, *clerks: Callable[[list[Work]], list[Outcome]], size_max: int = SIZE_MAX) -> None:
+    def __init__(
+        self,
+        name: str,
+        *clerks: Callable[[list[Work]], list[Outcome]],
+        size_max: int = SIZE_MAX,
+        afterwards: Callable[[], object] = lambda: None,
+    ) -> None:
         self._clerks = [(carry_out, threading.Lock()) for carry_out in clerks]
         self._door = threading.Lock()
         self._is_closed = False
         self._size_max = size_max
+        self._afterwards = afterwards
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._last = 0  # how many tasks the last group had
         self._threads = [
@@ -89,6 +97,7 @@ class Desk(Generic[Work]):
                 ((result, error),) = carry_out([work])
             finally:
                 busy.release()
+            self._afterwards()
             if error is not None:
                 raise error
             if not isinstance(result, Again):
@@ -113,6 +122,7 @@ class Desk(Generic[Work]):
             with busy:
                 outcomes = carry_out([task.work for task in tasks])
             self._deliver(tasks, outcomes)
+            self._afterwards()
 
     def _group(self) -> list[Task]:
         """What is waiting, within bounds; nothing at the end, which is put back if others come before it."""

@@ -14,6 +14,7 @@ _PLANS: Final = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
+    "enable_material": "off",
     "plan_cache_mode": "force_generic_plan",
     "jit": "off",
 }

@@ -10,6 +10,7 @@ for nothing.
 """
 
 import asyncio
+import select
 import threading
 from collections.abc import Callable
 from typing import Any, Final
@@ -20,12 +21,12 @@ from detent.store.postgres.address import Address
 from detent.store.waiting import is_blocking
 
 CHANNEL: Final = "detent"
-MOVED: Final = "moved"  # what a ring says that is not about work; whatever else it says, it may be
+MOVED: Final = b"moved"  # what a ring says that is not about work; whatever else it says, it may be
 RING: Final = f"select set_config('synchronous_commit', 'off', true), pg_notify('{CHANNEL}', '')"
-RING_MOVED: Final = RING.replace("''", f"'{MOVED}'")
+RING_MOVED: Final = RING.replace("''", f"'{MOVED.decode()}'")
 RING_S: Final = 0.05  # between two rings of one client that writes all the time
 RING_MIN_S: Final = 0.002  # and of one that writes now and then
-HEARD_S: Final = 0.2  # between looks at whether it is still wanted
+HEARD_MS: Final = 200  # between looks at whether it is still wanted
 RETRY_S: Final = 1.0
 
 
@@ -177,12 +178,16 @@ class Listener:
         settings = self._address.keywords(is_writing=False)
         with psycopg.Connection[Any].connect(**settings, autocommit=True) as connection:
             connection.execute(f"listen {CHANNEL}")
-            self._heard("")  # what was missed until now
+            self._heard(b"")  # what was missed until now
+            wire, poll = connection.pgconn, select.poll()
+            poll.register(wire.socket, select.POLLIN)
             while not self._closed.is_set():
-                for ring in connection.notifies(timeout=HEARD_S, stop_after=1):
-                    self._heard(ring.payload)
+                if poll.poll(HEARD_MS):
+                    wire.consume_input()
+                while (ring := wire.notifies()) is not None:
+                    self._heard(ring.extra)
 
-    def _heard(self, said: str) -> None:
+    def _heard(self, said: bytes) -> None:
         self._all.heard()
         if said != MOVED:
             self._of_work.heard()

@@ -39,6 +39,7 @@ class Server:
         self._clock = clock
         self.connection = Connection(address, is_writing=is_writing)
         self.on_written: Callable[[bool], object] = lambda is_work: None
+        self._has_moved = False
 
     def write(self, group: list[Work]) -> list[Outcome]:
         """All of it in one transaction; if anything in it fails, each by itself, so that one does not fail another.
@@ -76,6 +77,12 @@ class Server:
 
     def read(self, group: list[Work]) -> list[Outcome]:
         return [self._look(work) for work in group]
+
+    def tell(self) -> None:
+        """What was written that is no work for anybody is told of when whoever asked for it has been answered."""
+        if self._has_moved:
+            self._has_moved = False
+            self.on_written(False)
 
     def close(self) -> None:
         self.connection.close()
@@ -189,8 +196,10 @@ class Server:
         self.connection.definitions.committed()
         session.committed()
         self._memory.put(session.remembered())
-        if session.events:
-            self.on_written(session.makes_work)
+        if session.makes_work:
+            self.on_written(True)
+        elif session.events:
+            self._has_moved = True
         if session.told is not None:
             self.connection.reckoning.heard(*session.told)
 

@@ -78,7 +78,8 @@ class PostgresStore(FleetInDatabase):
             raise
         self._pid = os.getpid()
         self._reader = reader = Desk("detent-reader", servers[0].read)
-        self._writer = Desk("detent-writer", *[server.write for server in servers[1:]], size_max=SIZE_MAX)
+        writes = [server.write for server in servers[1:]]
+        self._writer = Desk("detent-writer", *writes, size_max=SIZE_MAX, afterwards=self._tell)
         self._ringer = Ringer(lambda is_work: _rung(reader, RING if is_work else RING_MOVED))
         can_listen = self._address.prepare and self._address.connections > 2
         self._listener = Listener(self._address) if can_listen else None
@@ -259,6 +260,10 @@ class PostgresStore(FleetInDatabase):
             self._ringer.close()
         reader.close()
         self._close_servers()
+
+    def _tell(self) -> None:
+        for server in self._servers:
+            server.tell()
 
     def _close_servers(self) -> None:
         for server in self._servers:

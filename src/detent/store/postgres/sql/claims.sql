@@ -58,7 +58,7 @@ cross join {lanes}
 cross join lateral (
     {jobs}
 ) r
-join detent_jobs j on j.job = r.job
+cross join lateral (select * from detent_jobs i where i.job = r.job offset 0) j
 order by r.order_at, r.job
 
 -- name: lane

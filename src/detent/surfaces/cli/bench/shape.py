@@ -68,6 +68,7 @@ def _show_worker(shape: BenchShape, worker: WorkerFigures) -> None:
     rows = [
         ("jobs a second", f"{worker.jobs_per_s:,} /s"),
         ("its processor, for each job", f"{worker.cpu_us:.0f} µs"),
+        ("enqueue, median", f"{worker.enqueue_ms_p50:.1f} ms"),
         ("from enqueue to start, median", f"{worker.start_ms_p50:.1f} ms"),
         ("from enqueue to start, 95th percentile", f"{worker.start_ms_p95:.1f} ms"),
         ("its processor, with nothing to do", f"{worker.idle_cpu_percent:.1f} %"),
@@ -77,7 +78,7 @@ def _show_worker(shape: BenchShape, worker: WorkerFigures) -> None:
     say()
     say(
         f"Of {counted(worker.jobs, 'job')} that waited and do nothing, {worker.whole:,} have claim, start and complete "
-        f"in the log. From enqueue to start: one job every {PAUSE_S * 1_000:.0f} ms. In {shape.place}, "
-        f"{DURABILITY[shape.synchronous]}; {span(shape.took_s)}.",
+        f"in the log. From enqueue to start: one job every {PAUSE_S * 1_000:.0f} ms, from when enqueue has returned. "
+        f"In {shape.place}, {DURABILITY[shape.synchronous]}; {span(shape.took_s)}.",
         style="dim",
     )
