@@ -8,6 +8,9 @@ from urllib.request import urlopen
 
 import pytest
 
+from detent.runtime.tally import Tally
+from detent.surfaces.cli.worker.counts import Counts
+from detent.surfaces.cli.worker.metrics import text_of
 from tests.client.conftest import store_kind, url
 from tests.surfaces.test_cli_worker import metrics_url
 from tests.surfaces.worker_site import Workers, done, ended, stopped, until
@@ -120,3 +123,13 @@ def test_metrics_count_what_was_done_by_kind(workers: Workers) -> None:
     assert counted["detent_lease_renewals_total"] >= 0
     assert 0 < counted['detent_attempt_duration_seconds{kind="scan",quantile="0.5"}'] < 10
     assert counted['detent_attempt_duration_seconds_count{kind="fail"}'] == 2
+
+
+def test_all_that_a_worker_counts_is_in_its_metrics() -> None:
+    counted = set(vars(Tally())) - {"durations"}  # which are `spreads`
+
+    assert counted <= set(Counts.__struct_fields__)
+
+
+def test_verdicts_are_counted_by_their_word() -> None:
+    assert 'detent_verdicts_total{verdict="allow"} 2\n' in text_of(Counts(verdicts={"allow": 2, "deny": 1}))

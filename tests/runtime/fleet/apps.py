@@ -110,6 +110,11 @@ async def alinger(ctx: Context, until: str) -> str:
     return f"attempt {ctx.attempt}"
 
 
+@undead.job(isolation="process")
+def plinger(ctx: Context, until: str) -> str:
+    return linger(ctx, until)
+
+
 def _may_end(ctx: Context, until: str) -> bool:
     return ctx.attempt > 1 and (not until or Path(until).exists())
 

@@ -19,8 +19,21 @@ from tests.runtime.fleet.worker import Worker, at_work, until
 from tests.store.processes.outcome import Outcome
 from tests.store.processes.program import WAIT_S
 
-PER_WORKER: Final = 10
-KINDS: Final = ("linger", "alinger")  # on threads and on the event loop, in equal parts
+# What each worker has: as much on threads as on the event loop, and some in processes of their own, which go on while
+# the worker stands still.
+KINDS: Final = (
+    "plinger",
+    "plinger",
+    "linger",
+    "alinger",
+    "linger",
+    "alinger",
+    "linger",
+    "alinger",
+    "linger",
+    "alinger",
+)
+PER_WORKER: Final = len(KINDS)
 POLICY: Final = Policy(lease_s=3.0, allow_unusual_lease=True, retry=Retry(base_s=0.01))
 # What a first attempt is told, by whether the second has ended.
 REFUSALS: Final = {False: "not_owner", True: "illegal_move"}
@@ -39,7 +52,11 @@ class Zombies:
         self.told_s: list[float] = []  # how long after it went on each worker's last handler was told
 
     def run(self, may_end: Path) -> None:
-        slots = {"threads": PER_WORKER // 2, "concurrency": PER_WORKER // 2}
+        slots = {
+            "threads": KINDS.count("linger"),
+            "concurrency": KINDS.count("alinger"),
+            "children": KINDS.count("plinger"),
+        }
         with at_work(self._client, "apps:undead", self._url, self._names, **slots) as named:
             zombies = list(named.values())
             self._enqueue(may_end)
@@ -67,12 +84,13 @@ class Zombies:
     def _enqueue(self, may_end: Path) -> None:
         def item(number: int, job_id: str) -> dict[str, object]:
             payload = {"until": "" if self.jobs[job_id] else str(may_end)}
-            return {"kind": KINDS[number % 2], "payload": payload, "job_id": job_id, "policy": POLICY}
+            return {"kind": KINDS[number % PER_WORKER], "payload": payload, "job_id": job_id, "policy": POLICY}
 
         self._client.enqueue_many([item(number, job_id) for number, job_id in enumerate(self.jobs)])
 
     def _heir(self) -> Worker:
-        return Worker("apps:undead", self._url, "heir", threads=len(self.jobs), concurrency=len(self.jobs))
+        many, in_processes = len(self.jobs), len(self.jobs) // PER_WORKER * KINDS.count("plinger")
+        return Worker("apps:undead", self._url, "heir", threads=many, concurrency=many, children=in_processes)
 
     def _told(self, zombie: Worker) -> list[list[object]]:
         resumed_s = time.monotonic()

@@ -42,6 +42,7 @@ class Counts(Struct, kw_only=True):
     ticks: dict[str, int] = field(default_factory=dict)
     stops: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, int] = field(default_factory=dict)
     troubles: dict[str, int] = field(default_factory=dict)
     spreads: dict[str, Spread] = field(default_factory=dict)
 
@@ -70,6 +71,7 @@ def counts_of(worker: Worker) -> Counts:
         ticks=dict(tally.ticks),
         stops=dict(tally.stops),
         refusals=dict(tally.refusals),
+        verdicts=dict(tally.verdicts),
         troubles=dict(tally.troubles),
         spreads={kind: Spread(list(each.counts), each.sum_s) for kind, each in dict(tally.durations).items()},
     )

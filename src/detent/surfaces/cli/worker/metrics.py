@@ -82,6 +82,7 @@ def _families(counts: Counts) -> Iterator[tuple[str, str, str, Samples]]:
     yield "cron_jobs_total", "counter", "Jobs made for the calendar.", _one(counts.ticks, "schedule")
     yield "stops_total", "counter", "Handlers told to stop.", _one(counts.stops, "reason")
     yield "late_results_total", "counter", "Results refused for coming too late.", _one(counts.refusals, "code")
+    yield "verdicts_total", "counter", "Verdicts of the policy on the record.", _one(counts.verdicts, "verdict")
     yield "loop_stalls_total", "counter", "Times that the event loop stood still.", [((), counts.stalls)]
     yield "reconciled_total", "counter", "Jobs that time demanded something of.", [((), counts.reconciliations)]
     yield "pruned_total", "counter", "Old jobs removed.", [((), counts.removals)]
