@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from detent import Limit, Policy
-from detent.client import Client, SyncClient
+from detent.client import Client, SyncClient, connect
 from detent.client.codec import Codec
 from detent.client.sync import run
 from detent.kernel import Job
@@ -22,10 +22,15 @@ from detent.store.postgres.script import Ask
 from detent.store.postgres.statements import SQL
 from detent.store.sqlite import File, SqliteStore
 from detent.testing import VirtualClock
+from tests.postgres.server import Server
 
 JOBS: Final = 100
 PAGE: Final = 20
 ODD: Final = 47  # the place of the one that differs, where there is one
+PUT_BACK: Final = """
+    create or replace function detent_now() returns bigint language sql volatile parallel safe as
+    $$ select (extract(epoch from clock_timestamp()) * 1000000)::bigint - 3600000000 $$
+"""
 # What the statement compares, by its columns.
 COMPARED: Final = frozenset(re.findall(r"[jr]\.(\w+) (?:=|<=|is null)", SQL["what_differs"]))
 
@@ -138,6 +143,56 @@ def test_jobs_that_come_back_are_as_the_store_has_them(worlds: tuple[World, Worl
     jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
     assert len(jobs) == PAGE
     assert jobs == run(store.get("default", [job.id for job in jobs]))
+
+
+@pytest.mark.requirement("ALL-05")
+@pytest.mark.parametrize("lifecycle", ["standard", "contract", "engine"])
+def test_jobs_that_come_one_by_one_are_claimed_as_on_the_other_store(
+    worlds: tuple[World, World], lifecycle: str
+) -> None:
+    for world in worlds:
+        for n in range(6):
+            world.client.enqueue("scan", job_id=f"job-{n}", lifecycle=lifecycle)
+            world.clock.pass_s(0.01)
+            assert len(world.client.claim(worker="w", kinds=["scan"], limit=1 + n // 4)) == 1
+
+    logs = [[repr(event) for n in range(6) for event in world.client.history(f"job-{n}")] for world in worlds]
+    assert logs[0] == logs[1]
+
+
+def test_claim_after_the_clock_was_put_back_is_of_that_clock(pg_server: Server) -> None:
+    """What the model saw before is no measure: a lease would end an hour too late."""
+    url = pg_server.new_database()
+    with connect(url) as client:
+        client.enqueue_many([{"kind": "scan"}] * PAGE)
+        jobs = client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)
+        pg_server.psql(PUT_BACK, url)
+        client.complete_many([{"job_id": job.id, "worker": "w", "attempt": 1} for job in jobs])  # and so hears of it
+        client.enqueue_many([{"kind": "scan"}] * PAGE)
+
+        (job, *_) = client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)
+
+        assert job.lease_expires_at is not None
+        assert (job.lease_expires_at - job.created_at).total_seconds() < 2 * job.policy.lease_s
+    pg_server.drop_database(url)
+
+
+def test_numbers_of_definitions_are_not_taken_over_to_another_database(
+    worlds: tuple[World, World], asked: list[str]
+) -> None:
+    """After a connection was lost it may lead to another: what was read on it before is read again."""
+    here, _ = worlds
+    here.fill({})
+    for _ in range(2):
+        here.client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)
+    store = here.client.client.store
+    assert isinstance(store, PostgresStore)
+    for server in store._servers:
+        server.connection.definitions.forget()
+    asked.clear()
+
+    assert len(here.client.claim(worker="w", kinds=["scan"], limit=PAGE, start=True)) == PAGE
+    assert not any("is_alike" in sql for sql in asked)
 
 
 @pytest.mark.requirement("ALL-01", "ALL-03")

@@ -10,6 +10,7 @@ from typing import Final
 import psycopg
 import pytest
 
+from detent import Limit, Policy
 from detent.store.postgres.bell import CHANNEL, RING_MIN_S, RING_S, Ringer
 from tests.postgres.clients import opened
 from tests.postgres.cutting import Cutter
@@ -107,6 +108,18 @@ def test_nobody_rings_for_nothing(store_url: str) -> None:
         client.claim(worker="w")
         client.reconcile()
         client.find()
+        client.close()
+
+        assert rings() == []
+
+
+def test_word_on_a_job_that_shares_a_limit_is_no_news_of_work(store_url: str) -> None:
+    limited = Policy(limit=Limit(concurrency_max=1))
+    with opened(store_url) as client:
+        client.enqueue("scan", limit_key="k", policy=limited)
+        (job,) = client.claim(worker="w", start=True)
+    with heard(store_url) as rings, opened(store_url) as client:
+        client.progress(job.id, worker="w", attempt=1, fraction=0.5)
         client.close()
 
         assert rings() == []

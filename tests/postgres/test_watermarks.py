@@ -55,6 +55,24 @@ def test_many_rows_may_take_longer(marks: Watermarks) -> None:
     assert marks.start(REQUEST) is None
 
 
+def test_look_that_did_not_see_all_lanes_makes_no_mark_and_asks_for_one_that_does(marks: Watermarks) -> None:
+    marks.looked(REQUEST, None, took_s=0.001, rows=1)
+    for _ in range(watermarks.LOOKS):
+        wanted_before = marks.wants_mark(REQUEST)
+        marks.looked(REQUEST, None, took_s=SLOW_S, rows=1)
+
+    assert (wanted_before, marks.wants_mark(REQUEST), marks.start(REQUEST)) == (False, True, None)
+    marks.looked(REQUEST, AT, took_s=SLOW_S, rows=1)
+    assert (marks.wants_mark(REQUEST), marks.start(REQUEST)) == (False, AT)
+
+
+def test_mark_that_has_served_its_time_is_wanted_anew(marks: Watermarks, times: Times) -> None:
+    slowly(marks)
+    times.now += watermarks.REST * SLOW_S + 1
+
+    assert marks.wants_mark(REQUEST)
+
+
 def test_one_slow_look_may_be_a_busy_machine(marks: Watermarks) -> None:
     slowly(marks, watermarks.LOOKS - 1)
 

@@ -20,7 +20,7 @@ from detent import kernel
 from detent.kernel import Change, Job
 from detent.kernel.alike import whole
 from detent.kernel.change import together
-from detent.kernel.job import FOLDED
+from detent.kernel.job import FOLDED, NULL
 from detent.lifecycle import Lifecycle
 from detent.store.planning import Plan
 from detent.store.postgres.columns import EVENT, TYPES, Names
@@ -126,18 +126,31 @@ def _statement(look: str, columns: Names) -> str:
 
 
 def at_once(session: Session, request: ClaimRequest) -> AtOnce | None:
-    """None, if the last claim of this kind took jobs that differ, or nobody knows what time it is."""
+    """None, if the last claim of this kind took jobs that differ, or nobody knows what time it is, or a look takes so
+    long that it has to be found out where the next may begin.
+    """
     model = session.models.get(request)
-    if model is None or session.reckoned is None:
+    if model is None or session.reckoned is None or session.watermarks.wants_mark(request):
         return None
     spec = model.job.spec
     lifecycle = session.definitions.named(spec.lifecycle, spec.lifecycle_version)
-    if lifecycle is None:
+    if (
+        lifecycle is None
+        or lifecycle.requires_rev
+        or not session.definitions.has_read(model.lifecycle, model.policy, spec)
+    ):
         return None
     change = kernel.decide(lifecycle, model.job, request.command, session.reckoned, 0.5)
-    if not isinstance(change, Change) or not change.events or not whole(change).keys() >= _MOMENTS:
+    if not isinstance(change, Change) or not _is_now(change, session.reckoned):
         return None
     return AtOnce(session, request, model, lifecycle, change)
+
+
+def _is_now(change: Change, reckoned: int) -> bool:
+    """Whether it was decided at this moment, and not at a later one, which the model saw before a clock was put back;
+    and all moments of a record are set by it.
+    """
+    return bool(change.events) and change.events[0].at == reckoned and whole(change).keys() >= _MOMENTS
 
 
 def remember(session: Session, request: ClaimRequest, planned: Plan) -> None:
@@ -152,11 +165,13 @@ def _model(session: Session, changes: Sequence[Change]) -> Model | None:
         return None
     job = changes[0].before
     numbers = session.definitions.numbers_read(job.spec)
-    return None if numbers is None else Model(job, *numbers)
+    without_payload = replace(job, spec=replace(job.spec, payload=NULL))  # which may be large, and is each job's own
+    return None if numbers is None else Model(without_payload, *numbers)
 
 
 def _is_plain(change: Change) -> bool:
     job = change.before
     is_new = not any(getattr(job, name) is not None for name in _EMPTY) and not any(getattr(job, n) for n in _UNCOUNTED)
     is_own = job.spec.trace_id is None and job.spec.limit_key is None
-    return is_new and is_own and not change.notes and not change.spawned and change.values is None
+    is_alone = not change.notes and not change.spawned and change.receipt is None
+    return is_new and is_own and is_alone and change.values is None

@@ -39,12 +39,17 @@ class _Thread:
         self._has_begun = False
 
     def begin(self) -> None:
-        if self._has_begun:
-            return
-        with self._door:
-            if not self._has_begun:
-                self._thread.start()
-                self._has_begun = True
+        if not self._has_begun:
+            with self._door:
+                self._has_begun = self._has_begun or self._start()
+
+    def _start(self) -> bool:
+        """Not, if the system has no thread to give: nothing depends on it, and it is tried again."""
+        try:
+            self._thread.start()
+        except RuntimeError:
+            return False
+        return True
 
     def end(self) -> None:
         with self._door:

@@ -57,6 +57,7 @@ class Candidates:
         if mark is None:
             yield from self._from_the_start()
         name = self._left[0] if mark is None else "lane"
+        finds_lanes = name in self._unseen
         rows = yield ask(*decided.around(*self._asked(name, is_narrow=True)))
         is_all = len(rows) == self._request.limit or name == "both_lanes" or mark is not None
         if not rows:
@@ -65,7 +66,8 @@ class Candidates:
         if replies is None:
             return None
         self._took_s = decided.took_s if mark is None else None
-        self.taken(len(rows), decided.places)
+        is_cut = finds_lanes and len(rows) == self._request.limit  # there may be lanes beyond that it does not tell of
+        self.taken(len(rows), None if is_cut else decided.places)
         return replies, is_all
 
     def pass_over(self, keys: Set[str]) -> Script[None]:
@@ -77,16 +79,20 @@ class Candidates:
         if not self._left:  # it began from the mark, and what it found there was for nobody
             self._left, self._kinds = ["lane"], [kind for _, kind, _ in self._places]
 
-    def taken(self, count: int, last: Mapping[Lane, Place]) -> None:
-        """So many were claimed, and these were the last of their lanes: the next claim may begin after them."""
-        places = dict(self._began)
-        for lane, place in last.items():
-            places[lane] = max(places.get(lane, FIRST), place)
-        marks, request = self._session.watermarks, self._request
-        if self._took_s is None:
-            self._session.at_commit.append(partial(marks.went_on, request, places))
-        else:
-            self._session.at_commit.append(partial(marks.looked, request, places, self._took_s, count))
+    def taken(self, count: int, last: Mapping[Lane, Place] | None) -> None:
+        """So many were claimed, and these were the last of their lanes, if all lanes are known: the next claim may
+        begin after them.
+        """
+        places = (
+            None
+            if last is None
+            else self._began | {lane: max(self._began.get(lane, FIRST), place) for lane, place in last.items()}
+        )
+        marks, request, at_commit = self._session.watermarks, self._request, self._session.at_commit
+        if self._took_s is not None:
+            at_commit.append(partial(marks.looked, request, places, self._took_s, count))
+        elif places is not None:
+            at_commit.append(partial(marks.went_on, request, places))
 
     def places_of(self, jobs: Iterable[Job]) -> dict[Lane, Place]:
         """Of jobs in order, where those are that are farthest in their lanes."""

@@ -96,6 +96,11 @@ class Definitions:
         number = next((number for number, policy in self._policies.items() if policy is spec.policy), None)
         return None if lifecycle is None or number is None else (lifecycle, number)
 
+    def has_read(self, lifecycle: int, policy: int, spec: Spec) -> bool:
+        """Whether these are still the numbers of its definitions here: a database may be replaced by another."""
+        is_so = self._numbers.get((spec.lifecycle, spec.lifecycle_version)) == lifecycle
+        return is_so and self._policies.get(policy) == spec.policy
+
     def policy(self, number: int) -> Script[Policy]:
         known = self._policies.get(number)
         if known is None:

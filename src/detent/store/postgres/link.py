@@ -62,7 +62,7 @@ class Link:
         return self._wire.status == ConnStatus.OK
 
     def ask(self, asked: Ask) -> list[Row]:
-        values = [None if value is None else value.encode() for value in asked.values]
+        values = _encoded(asked)
         if not self._prepares:
             self._wire.send_query_params(asked.sql.encode(), values)
             return _Reader(self.raw).rows(self._result())
@@ -75,10 +75,10 @@ class Link:
         if not self._prepares:
             self.say(first)
             return self.ask(asked)
-        known = self._known(asked.sql)
+        known, values = self._known(asked.sql), _encoded(asked)
         self._wire.enter_pipeline_mode()
         self._wire.send_query_params(first.encode(), None)
-        self._wire.send_query_prepared(known.name, [None if each is None else each.encode() for each in asked.values])
+        self._wire.send_query_prepared(known.name, values)
         self._wire.pipeline_sync()
         return known.reader.rows(self._result_of_pipeline())
 
@@ -112,6 +112,8 @@ class Link:
         last = self._received(lambda result: _is_sync(result) or not self.is_open)
         if self.is_open:
             self._wire.exit_pipeline_mode()
+        elif last is not None and not _has_failed(last):
+            last = None  # what came is not of the last statement
         return _judged(last)
 
     def _received(self, is_end: Callable[[PGresult | None], bool]) -> PGresult | None:
@@ -141,6 +143,10 @@ class Link:
             poll.poll()
             wire.consume_input()
         return wire.get_result()
+
+
+def _encoded(asked: Ask) -> list[bytes | None]:
+    return [None if value is None else value.encode() for value in asked.values]
 
 
 def _judged(last: PGresult | None) -> PGresult:

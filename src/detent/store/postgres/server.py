@@ -196,10 +196,11 @@ class Server:
         self.connection.definitions.committed()
         session.committed()
         self._memory.put(session.remembered())
-        if session.makes_work:
-            self.on_written(True)
-        elif session.events:
-            self._has_moved = True
+        if session.events:
+            if session.makes_work:
+                self.on_written(True)
+            else:
+                self._has_moved = True
         if session.told is not None:
             self.connection.reckoning.heard(*session.told)
 

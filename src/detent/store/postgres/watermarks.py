@@ -55,8 +55,15 @@ class Watermarks:
         mark = self._marks.get(_key(request)) if self._marks else None
         return dict(mark.places) if mark is not None and self._clock() < mark.until else None
 
-    def looked(self, request: ClaimRequest, places: dict[Lane, Place], took_s: float, rows: int) -> None:
-        """From the start, and how far it came. If that was quick, there is no need of a mark."""
+    def wants_mark(self, request: ClaimRequest) -> bool:
+        """Whether looks from the start are slow, and it has to be found out where to begin instead."""
+        pace = self._paces.get(_key(request)) if self._paces else None
+        return pace is not None and pace.slow >= LOOKS and self.start(request) is None
+
+    def looked(self, request: ClaimRequest, places: dict[Lane, Place] | None, took_s: float, rows: int) -> None:
+        """From the start, and how far it came in each lane, if all of them were seen. If that was quick, there is no
+        need of a mark.
+        """
         key = _key(request)
         if len(self._paces) > KINDS_MAX:
             self._paces = {}
@@ -64,7 +71,7 @@ class Watermarks:
         pace.best_s = min(pace.best_s, took_s)
         is_slow = took_s > SLOW_S + SLOW_ROW_S * rows and took_s >= SLOWER * pace.best_s
         pace.slow = pace.slow + 1 if is_slow else 0
-        if pace.slow < LOOKS:
+        if pace.slow < LOOKS or places is None:
             self._marks.pop(key, None)
         else:
             self._marks[key] = Watermark(places, self._clock() + REST * took_s)

@@ -430,12 +430,15 @@ create trigger detent_records_leave after delete on detent_records
     referencing old table as before for each statement execute function detent_check_leave();
 
 -- And nothing comes in but by a declared end, with its event, which follows the one before it; and it is nowhere else.
--- Many at once are looked at together, as above.
+-- Many at once are looked at together, as above; the events before theirs by one scan, if these are of a few revisions:
+-- older servers try every job with each of them.
 create function detent_check_end() returns trigger language plpgsql
 set search_path from current set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
 set enable_seqscan = off as $$
 declare
     ends bigint := (select count(*) from after);
+    revs bigint[] := array(select distinct n.rev - 1 from after n);
+    are_few boolean := cardinality(revs) <= 4;
     fit bigint;
 begin
     if ends < 32 then
@@ -462,8 +465,12 @@ begin
         ) e on e.job = n.job and e.rev = n.rev and e.to_state = n.state
         join (
             select p.job, p.rev, p.to_state from detent_events p
-            where p.job = any (array(select n.job from after n))
-                and p.rev = any (array(select distinct n.rev - 1 from after n))
+            where are_few and p.job = any (array(select n.job from after n)) and p.rev = any (revs)
+            union all
+            select n.job, n.rev - 1, (
+                select p.to_state from detent_events p where p.job = n.job and p.rev = n.rev - 1
+            )
+            from after n where not are_few
             offset 0
         ) p on p.job = n.job and p.rev = n.rev - 1 and p.to_state = e.from_state
         join (select * from detent_moves where phase = 'ended' offset 0) m
