@@ -19,7 +19,7 @@ from detent.runtime.observing import Observer
 from detent.runtime.run import Run
 from detent.store import Replies, Reply, Request
 
-BATCH_MAX: Final = 500
+BATCH_MAX: Final = 1_000
 SECOND_MIN: Final = 100  # what makes a second transaction worth while as long as one is under way
 UNDER_WAY_MAX: Final = 2
 STALE_MAX: Final = 5  # how often a revision is read anew for one end
@@ -102,7 +102,11 @@ class Committer:
 
     def _requests(self, said: list[Said]) -> list[Request]:
         tenant = self._client.tenant
-        return [Request(tenant, run.job.spec.id, each) for run, commands in said for each in named(run, commands)]
+        return [
+            Request(tenant, run.job.spec.id, each)
+            for run, commands in said
+            for each in (named(run, commands) if run.ways.requires_rev else commands)
+        ]
 
     def _settle(self, said: list[Said], replies: Replies, *, is_last: bool) -> list[Said]:
         """The last reply to each is what counts. Those that were decided on an old revision are to be asked again."""

@@ -23,7 +23,7 @@ from detent.client.verifying import walk
 from detent.errors import WaitTimedOut
 from detent.testing.bench_jobs import IDLE, PROBE, Meter
 
-CONCURRENCY: Final = 1_000
+CONCURRENCY: Final = 2_000
 BATCH: Final = 1_000
 STAMPS_MAX: Final = 200  # jobs of a light load
 PAUSE_S: Final = 0.02  # between two jobs of a light load

@@ -29,7 +29,7 @@ class Memory:
 
     def put(self, written: Iterable[tuple[Key, Known]]) -> None:
         for key, known in written:
-            job = known.job
+            job = known[0]
             if job.phase == "ended" or len(job.spec.payload) + len(job.checkpoint or b"") > BYTES_MAX:
                 self._known.pop(key, None)
             else:

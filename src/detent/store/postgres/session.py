@@ -5,7 +5,7 @@ beforehand, all in one go; whatever else it asks for is read then, and it plans 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from detent.errors import NotFound
 from detent.kernel import Event, Job, Note, Receipt
@@ -26,6 +26,7 @@ from detent.store.rows import WIDTH, Row, claimed_of, job_of, note_of, use_of
 
 KEYS_MAX: Final = 128  # that one transaction locks: the table of locks is shared by everybody on the server
 DedupeKey = tuple[str, str, str]  # tenant, kind and key
+Known = tuple[Job, int]  # a job, and the number that the store has given it
 Name = TypeVar("Name")
 Fact = TypeVar("Fact")
 
@@ -37,13 +38,6 @@ class Missing(Exception):
         super().__init__(what, key)
         self.what = what
         self.key = key
-
-
-class Known(NamedTuple):
-    """A job and the number that the store has given it."""
-
-    job: Job
-    number: int
 
 
 class Session:
@@ -249,7 +243,8 @@ class Session:
 
     def remembered(self) -> list[tuple[Key, Known]]:
         """What was written, for the next time."""
-        return [(key, Known(job, self._numbers[key])) for key, job in self.written.items()]
+        numbers = self._numbers
+        return [(key, (job, numbers[key])) for key, job in self.written.items()]
 
     def _fact(self, what: str, facts: dict[Name, Fact], key: Name) -> Fact:
         if key not in facts:

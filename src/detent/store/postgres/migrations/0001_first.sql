@@ -325,7 +325,7 @@ create function detent_check_steps() returns trigger language plpgsql
 set search_path from current set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
 set enable_seqscan = off as $$
 declare
-    moves bigint := (select coalesce(sum(n.rev - o.rev), 0) from after n join before o on o.job = n.job);
+    moves bigint := (select coalesce(sum(n.rev), 0) from after n) - (select coalesce(sum(o.rev), 0) from before o);
     fit bigint;
 begin
     if moves = 0 then
