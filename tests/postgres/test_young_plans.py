@@ -9,6 +9,7 @@ import pytest
 
 from detent.client import SyncClient
 from tests.postgres.clients import opened
+from tests.postgres.server import Server
 
 TABLES: Final = ("detent_jobs", "detent_records", "detent_ended", "detent_events")
 LIVES: Final = 8  # until every statement is prepared, and claims are decided beforehand
@@ -62,17 +63,21 @@ def fetched(reader: "psycopg.Connection[Any]") -> int:
 
 
 @pytest.mark.parametrize("verbs", [whole_lives, claims_of_what_is_there])
-def test_plan_made_for_young_tables_does_not_walk_over_grown_ones(pg_emptied: str, verbs: Verbs) -> None:
-    with psycopg.connect(pg_emptied, autocommit=True) as reader:
-        with opened(pg_emptied, connections=2) as client:
+def test_plan_made_for_young_tables_does_not_walk_over_grown_ones(pg_server: Server, verbs: Verbs) -> None:
+    """In a database of its own: what others did elsewhere would be counted late."""
+    url = pg_server.new_database()
+    with psycopg.connect(url, autocommit=True) as reader:
+        with opened(url, connections=2) as client:
             for table in TABLES:
                 reader.execute(f"alter table {table} set (autovacuum_enabled = off)")  # it would have them planned anew
             for _ in range(LIVES):
                 verbs(client)
-            with opened(pg_emptied) as other:
+            with opened(url) as other:
                 grow(other)
             before = fetched(reader)
             verbs(client)
         after = fetched(reader)
+
+    pg_server.drop_database(url)
 
     assert after - before < FETCHED_MAX

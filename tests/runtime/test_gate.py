@@ -14,6 +14,7 @@ import detent
 from detent import Gate, InvalidArgument, Job, PolicyError, State, Verdict, move
 from detent.lifecycles.dispatch import DISPATCH
 from detent.runtime import Worker
+from detent.runtime.backing_off import FIRST_S
 from tests.runtime.working import Working, handler, on_loop, until, working
 
 RULES = """
@@ -297,7 +298,8 @@ def test_job_that_a_function_cannot_judge_keeps_no_other_waiting(url: str) -> No
             assert {job.state for job in others} == {"SUCCEEDED"}
             assert (await at.client.get(stuck.id)).state == "PENDING"
             assert [line.partition("LookupError: ")[2][:5] for line in at.seen.lines] == ["not n", "never"]
-            assert asked[3] - asked[2] > asked[1] - asked[0] > 0
+            pauses = [later - before for before, later in pairwise(asked[:4])]
+            assert all(pause >= FIRST_S / 2 * 2**place for place, pause in enumerate(pauses)), pauses  # at the least
 
     on_loop(scene)
 
