@@ -5,7 +5,6 @@ the types of the values, at the text, at what is prepared) is known here beforeh
 """
 
 import select
-from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import psycopg
@@ -105,26 +104,29 @@ class Link:
 
     def _result(self) -> PGresult:
         """Of what was sent; of several statements the last, or the first that failed."""
-        return _judged(self._received(lambda result: result is None))
+        return _judged(self._received(is_pipeline=False))
 
     def _result_of_pipeline(self) -> PGresult:
-        """The same. Nothing comes between two statements, and something at the very end."""
-        last = self._received(lambda result: _is_sync(result) or not self.is_open)
+        """The same. There, nothing comes after each statement, and something at the very end."""
+        last = self._received(is_pipeline=True)
         if self.is_open:
             self._wire.exit_pipeline_mode()
-        elif last is not None and not _has_failed(last):
+        elif last is not None and last.status != ExecStatus.FATAL_ERROR:
             last = None  # what came is not of the last statement
         return _judged(last)
 
-    def _received(self, is_end: Callable[[PGresult | None], bool]) -> PGresult | None:
+    def _received(self, *, is_pipeline: bool) -> PGresult | None:
         last: PGresult | None = None
         try:
             while True:
                 result = self._next()
-                if result is not None and not _is_sync(result) and (last is None or not _has_failed(last)):
-                    last = result
-                if is_end(result):
+                if result is None:
+                    if not is_pipeline or not self.is_open:
+                        return last
+                elif is_pipeline and result.status == ExecStatus.PIPELINE_SYNC:
                     return last
+                elif last is None or last.status != ExecStatus.FATAL_ERROR:
+                    last = result
         except psycopg.Error:
             raise
         except BaseException:
@@ -152,14 +154,6 @@ def _encoded(asked: Ask) -> list[bytes | None]:
 def _judged(last: PGresult | None) -> PGresult:
     if last is None:
         raise psycopg.OperationalError("the connection was lost")
-    if _has_failed(last):
+    if last.status == ExecStatus.FATAL_ERROR:
         raise error_from_result(last)
     return last
-
-
-def _has_failed(result: PGresult) -> bool:
-    return result.status == ExecStatus.FATAL_ERROR
-
-
-def _is_sync(result: PGresult | None) -> bool:
-    return result is not None and result.status == ExecStatus.PIPELINE_SYNC

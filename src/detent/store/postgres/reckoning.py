@@ -5,7 +5,6 @@ moment is compared with the store's own clock when it is written.
 """
 
 import time
-from collections import deque
 from typing import Final
 
 HEARD_MAX: Final = 16
@@ -19,15 +18,15 @@ def monotonic_us() -> int:
 class Reckoning:
     def __init__(self) -> None:
         self._ahead: int | None = None
-        self._heard: deque[int] = deque(maxlen=HEARD_MAX)
+        self._left = 0  # answers that the one it goes by may outlive
 
     def heard(self, moment: int, at: int) -> None:
         """What it said, and when that was heard here: somewhat later, by a commit perhaps. Of the last few answers the
         one counts that was heard soonest; but a clock that was put back is not just late.
         """
-        ahead = moment - at
-        self._heard.append(ahead)
-        self._ahead = max([each for each in self._heard if each <= ahead + LATE_US])
+        ahead, self._left = moment - at, self._left - 1
+        if self._ahead is None or not self._left or not self._ahead - LATE_US <= ahead < self._ahead:
+            self._ahead, self._left = ahead, HEARD_MAX
 
     def now(self) -> int | None:
         """None: it has said nothing yet."""
