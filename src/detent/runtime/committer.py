@@ -102,11 +102,7 @@ class Committer:
 
     def _requests(self, said: list[Said]) -> list[Request]:
         tenant = self._client.tenant
-        return [
-            Request(tenant, run.job.spec.id, each)
-            for run, commands in said
-            for each in (named(run, commands) if run.ways.requires_rev else commands)
-        ]
+        return [Request(tenant, run.job.spec.id, each) for run, commands in said for each in named(run, commands)]
 
     def _settle(self, said: list[Said], replies: Replies, *, is_last: bool) -> list[Said]:
         """The last reply to each is what counts. Those that were decided on an old revision are to be asked again."""
