@@ -81,9 +81,10 @@ requirements: $(READY) ## show which test shows which requirement
 check: lint types layers docs-check requirements test ## all of the above, as CI does
 
 .PHONY: bench
-bench: $(READY) ## measure the kernel and the store (BENCH_ARGS="--history 1000000")
+bench: $(READY) ## measure the kernel, the store and the service (BENCH_ARGS="--history 1000000")
 	@$(BIN)/python tools/bench_kernel.py
 	@env -u DETENT_URL $(BIN)/detent bench
+	@env -u DETENT_URL $(BIN)/detent bench --http
 	@$(BIN)/python tools/bench_store.py $(BENCH_ARGS)
 
 .PHONY: chaos
@@ -95,6 +96,11 @@ EXPLORE_TIMES ?= 10
 .PHONY: explore
 explore: $(READY) ## try properties on many more examples, new ones each time (EXPLORE_TIMES=100)
 	@DETENT_EXPLORE_TIMES=$(EXPLORE_TIMES) $(BIN)/python -m pytest -m hypothesis -n $(TEST_PROCESSES) $(PYTEST_ARGS)
+
+FUZZ_ARGS ?=
+.PHONY: fuzz
+fuzz: $(READY) ## ask the service 20,000 things that its description allows or forbids (FUZZ_ARGS="--seed 7")
+	@$(BIN)/python -m tools.fuzz_http $(FUZZ_ARGS)
 
 # Locked with the oldest supported Python, so that no backport is missing there; and from the ordinary
 # registry alone, so that a machine's own mirrors and wheels leave no trace in the hashes.

@@ -1,8 +1,9 @@
-"""What many processes do to one store, and what befalls workers: `make chaos`. Exit 1 if anything went wrong.
+"""What many processes do to one store or one service, and what befalls workers: `make chaos`. Exit 1 if anything went
+wrong.
 
-Every campaign has a smaller self in `tests/store/processes/` or `tests/runtime/fleet/`. A seed comes again with
-`--seed`, though the moments at which the operating system lets processes run do not. PostgreSQL is a server of its own,
-which is thrown away.
+Every campaign has a smaller self in `tests/store/processes/`, `tests/runtime/fleet/` or `tests/surfaces/http/crowd/`. A
+seed comes again with `--seed`, though the moments at which the operating system lets processes run do not. PostgreSQL
+is a server of its own, which is thrown away.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from tests.runtime.fleet.campaigns import of_workers
 from tests.store.processes.campaigns import Campaign, Sizes, on_postgres, on_sqlite
 from tests.store.processes.outcome import Outcome
 from tests.store.processes.stores import url_of
+from tests.surfaces.http.crowd.campaigns import of_service
 
 FAULTS_SHOWN: Final = 20
 STORES: Final = ("sqlite", "postgresql")
@@ -37,13 +39,13 @@ class Ground(Struct, frozen=True):
 
 @contextmanager
 def ground(store: str, sizes: Sizes) -> Iterator[Ground]:
-    workers = of_workers(sizes)
+    others = of_workers(sizes) | of_service(sizes)
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="detent-chaos-") as folder:
-            yield Ground(store, on_sqlite(sizes) | workers, lambda: url_of(Path(tempfile.mkdtemp(dir=folder))))
+            yield Ground(store, on_sqlite(sizes) | others, lambda: url_of(Path(tempfile.mkdtemp(dir=folder))))
     else:
         with Server() as server:
-            yield Ground(store, on_postgres(sizes, server) | workers, server.new_database)
+            yield Ground(store, on_postgres(sizes, server) | others, server.new_database)
 
 
 def carried_out(where: Ground, name: str) -> Outcome:

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 from detent.lifecycles import BUILT_IN
-from detent.surfaces.reference import cli_page, client_page, error_page, lifecycle_page, overview_page
+from detent.surfaces.http.openapi import document
+from detent.surfaces.reference import cli_page, client_page, error_page, lifecycle_page, metrics_page, overview_page
+from detent.surfaces.reference.http_api import http_page
 from tests.paths.page import paths_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +23,9 @@ def pages(folder: Path) -> Pages:
     written[folder / "errors.md"] = error_page()
     written[folder / "client.md"] = client_page()
     written[folder / "cli.md"] = cli_page()
+    written[folder / "metrics.md"] = metrics_page()
+    written[folder / "http-api.md"] = http_page()
+    written[folder / "openapi.json"] = document().decode()
     written[folder / "failure-paths.md"] = paths_page()
     return written
 

@@ -75,6 +75,23 @@ install() {
         "If it was the network, run make setup again: it starts where nothing is half done."
 }
 
+# Workers in other languages are tested with the real thing. Whoever may install it has it done; others are told.
+see_to_programs() {
+    missing=
+    for program in node curl openssl; do
+        command -v $program >/dev/null 2>&1 || missing="$missing $program"
+    done
+    [ -n "$missing" ] || return 0
+    packages=$(say "$missing" | sed 's/\bnode\b/nodejs/')
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "setup: installing$packages"
+        # shellcheck disable=SC2086  # several words they are
+        { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends $packages; } \
+            >/dev/null 2>&1 && return
+    fi
+    say "setup: there is no$missing here, and some tests will fail for that. On Debian or Ubuntu: apt install$packages"
+}
+
 build() {
     python=$1
     if is_ok "${2:-}"; then
@@ -89,6 +106,7 @@ build() {
     install --require-hashes -r requirements/dev.txt
     say "setup: installing detent, editable"
     install --no-deps --no-build-isolation --editable .
+    see_to_programs
     pwd -P >$stamp
 }
 

@@ -8,7 +8,10 @@
     ├── PolicyError         a policy of `dispatch` that is wrong or out of reach; what it was to judge does not run
     ├── WaitTimedOut        a job that had not ended when the time to wait for it was over; also a TimeoutError
     ├── JobFailed           a job whose result was asked for, and which ended without one
-    └── StoreError          the store cannot be used, or could not write; nothing was acknowledged
+    ├── ServiceError        a service that cannot take the request as it came, or not now; nothing was done
+    ├── StoreError          the store cannot be used, or could not write; nothing was acknowledged
+    ├── Unauthorized        no token, or none that holds: nobody knows who asks
+    └── Forbidden           a token that holds, and does not reach as far as what was asked
 
     JobError                what a handler raises on purpose; the class says whether another attempt may help
     ├── ValidationError     the input is wrong; final
@@ -101,6 +104,42 @@ STORE_ERRORS: Final = {
     "outcome_unknown": "the connection was lost for good while a transaction ended, and nobody could be asked about it",
     "forked": "the client was opened before a fork and is used after it",
     "guard_refused": "the store's own constraints refused a write that was decided; this is a bug of Detent's",
+}
+
+# Every code of an `Unauthorized`. What became of a token is told to those only who know its secret.
+TOKEN_ERRORS: Final = {
+    "token_missing": "no token was presented",
+    "token_malformed": "what was presented is not written like a token",
+    "token_unknown": "no token of that id is kept, or its secret is another one",
+    "token_expired": "the token's time is over; make a new one",
+    "token_revoked": "somebody revoked the token; make a new one, if it should have been yours",
+}
+
+# Every code of a `Forbidden`.
+DENIALS: Final = {
+    "scope_missing": "the token lacks the scope that this needs",
+    "tenant_denied": "the token is another tenant's",
+    "worker_denied": "the token works under another worker's name",
+    "role_denied": "the token's scopes do not allow to ask in that role",
+}
+
+# Every code of a `ServiceError`.
+SERVICE_ERRORS: Final = {
+    "no_such_path": "there is nothing at this path; what there is: /openapi.json",
+    "method_not_allowed": "the method is not for this path; see /openapi.json",
+    "not_acceptable": "what was asked for cannot be answered in that form",
+    "unsupported_media": "a body that is not called JSON, or is packed",
+    "not_http": "what came is not HTTP/1.1, or has a head of more than 64 KiB",
+    "receipt_timed_out": "the request did not arrive in time; send it again",
+    "too_many_requests": "the token asks more often than it may; ask less often, or many things at once",
+    "too_many_connections": "the service has as many connections as it may; ask again in a while",
+    "too_many_waiting": "as many claims wait for jobs already as the service allows; ask again in a while",
+    "too_many_streams": "the service has as many live readers as it may; ask again in a while",
+    "closing": "the service is stopping; ask again when it is back, or ask another one",
+    "not_ready": "the service is there, and its store does not answer",
+    "read_only": "the service only lets people look; ask another one to change something",
+    "foreign_origin": "a page of another site asked, or by another name, and nobody has to say who they are here",
+    "internal_error": "the service made a mistake; its log has more",
 }
 
 SHOWN_CHARS_MAX: Final = 100
@@ -223,8 +262,32 @@ class JobFailed(DetentError):
         super().__init__(f"job {job_id} ended as '{state}'{said}. What happened: detent job history {job_id}")
 
 
+class ServiceError(DetentError):
+    """The service did nothing: the request cannot be taken as it came, or not now."""
+
+    def __init__(self, code: str, message: str = "") -> None:
+        super().__init__(message or SERVICE_ERRORS[code])
+        self.code = code
+
+
 class StoreError(DetentError):
     """The store itself is in trouble. What was acknowledged before stands; what raised this was not acknowledged."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Unauthorized(DetentError):
+    """Nobody knows who asks: there is no token, or none that holds. The message never has the secret."""
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Forbidden(DetentError):
+    """The token is good, and does not reach as far as what was asked."""
 
     def __init__(self, message: str, *, code: str) -> None:
         super().__init__(message)

@@ -14,7 +14,7 @@ def in_handler(job: Job, what: Callable[[], Result]) -> Result:
     """What comes of it where a handler of the job runs."""
 
     def begun() -> Result:
-        begin(job.record.spec)
+        begin(job.record)
         return what()
 
     return copy_context().run(begun)

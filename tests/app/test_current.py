@@ -66,7 +66,7 @@ def test_handlers_that_run_side_by_side_have_their_own(app: App, page: Any) -> N
     parents = [app.client().enqueue("book", job_id=name) for name in "ab"]
 
     async def handler(parent: Job) -> tuple[str, str | None]:
-        begin(parent.record.spec)
+        begin(parent.record)
         await asyncio.sleep(0)
         job = await (await page.aenqueue(1)).ajob()
         return parent.id, job.parent_job_id

@@ -119,6 +119,12 @@ BAD: Final[dict[str, list[Any]]] = {
         "ended", b"x", 5, True, {"ended": 1}, [""], [5], [None], [["ended"]], [b"x"], ["ended", "a\0b"], ["\ud800"],
         ["x" * 256], [MEGABYTES], ["ended"] * 1_001, NAN, HUGE, ENDLESS, Odd(),
     ],
+    "scopes": [
+        [], (), None, "work", b"work", 5, True, {"work"}, {"work": 1}, iter(["work"]), ["Work"], ["root"], ["work"] * 2,
+        ["work", ""], [None], [["work"]], [MEGABYTES], ["a\0b"], ["\ud800"], ["work"] * 101, NAN, HUGE, ENDLESS, Odd(),
+        DEEP,
+    ],
+    "lifetime": ["1", "", 0, 0.0, NAN, INF, -INF, -1, -0.5, 1e300, 2**63, HUGE, ENDLESS, True, [], {}, Odd(), DEEP],
     "items": [None, 5, 1.5, True, Odd(), [{}] * 10_001],
     "tx": [5, 0, False, "x", [], {}, Odd()],
     "anything": [],
@@ -128,7 +134,7 @@ KINDS: Final[dict[str, str]] = {
     **dict.fromkeys(
         ("kind", "lifecycle", "queue", "job_id", "request_id", "dedupe_key", "limit_key", "correlation_id", "trace_id",
          "workflow_id", "parent_job_id", "topic", "adapter_id", "actor", "worker", "rule", "tenant", "state", "phase",
-         "outcome", "owner", "type", "name", "verb", "error_type", "digest", "host"), "name",
+         "outcome", "owner", "type", "name", "verb", "error_type", "digest", "host", "token_id"), "name",
     ),
     **dict.fromkeys(("context_ptr", "result_ptr", "pointer", "reason", "message"), "text"),
     **dict.fromkeys(("step_index", "attempt", "expected_rev", "execution_ms", "size", "pid"), "count"),
@@ -136,7 +142,7 @@ KINDS: Final[dict[str, str]] = {
     "lanes": "lanes",
     **dict.fromkeys(("lifecycle_version", "version"), "version"),
     **dict.fromkeys(("delay_s", "lease_s", "successes_s", "others_s", "within_s"), "number"),
-    **dict.fromkeys(("submit", "allow_unusual_lease", "start", "is_draining"), "flag"),
+    **dict.fromkeys(("submit", "allow_unusual_lease", "start", "is_draining", "any_tenant", "all_tenants"), "flag"),
     **dict.fromkeys(("role", "mode", "verdict", "reason_code", "stage"), "choice"),
     **dict.fromkeys(("payload", "result", "checkpoint"), "value"),
     **dict.fromkeys(
@@ -149,10 +155,12 @@ KINDS: Final[dict[str, str]] = {
     "by": "choices",
     "job": "job",
     "job_ids": "ids",
+    "scopes": "scopes",
+    "expires_s": "lifetime",
     **{name: name for name in ("priority", "run_at", "fraction", "env", "policy", "error", "progress", "limit")},
     **{name: name for name in ("items", "tx", "jobs_max")},
-    # A listener's own function; whether to look at all tenants; how long to listen, which has a test of its own.
-    **dict.fromkeys(("on_progress", "all_tenants", "timeout_s"), "anything"),
+    # A listener's own function; how long to listen, which has a test of its own.
+    **dict.fromkeys(("on_progress", "timeout_s"), "anything"),
 }  # fmt: skip
 
 OWNER: Final = {"job_id": "running", "worker": "w", "attempt": 1}
@@ -162,6 +170,7 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "lifecycle": {"name": "standard"},
     "enqueue": {"kind": "scan"},
     "enqueue_many": {"items": [{"kind": "scan"}]},
+    "apply": {"items": [{"verb": "enqueue", "kind": "scan"}, {"verb": "rerun", "job_id": "ended"}]},
     "claim": {"worker": "w", "queues": ["nothing"]},
     "start": {"job_id": "held", "worker": "w", "attempt": 1},
     "renew": OWNER,
@@ -214,6 +223,9 @@ GOOD: Final[dict[str, dict[str, Any]]] = {
     "pause_schedule": {"name": "nightly"},
     "resume_schedule": {"name": "nightly"},
     "forget_schedule": {"name": "nightly"},
+    "create_token": {"name": "ci", "scopes": ["work", "admin"]},
+    "tokens": {},
+    "revoke_token": {"token_id": "ci"},
     "verify": {},
     "replay": {},
     "state_at": {"job_id": "running", "at": MOMENT},

@@ -202,3 +202,18 @@ def test_whatever_the_items_each_is_answered(new_place: Callable[[], Place], giv
     assert len(answers) == len(given_items)
     assert all(isinstance(answer, Job) or answer.code in CODES for answer in answers)
     assert report.is_clean
+
+
+def test_verbs_of_any_kind_are_carried_out_in_one_transaction_each_answered_by_itself(fresh: World) -> None:
+    items = [
+        {"verb": "enqueue", "kind": "scan", "job_id": "a"},
+        {"verb": "dance", "job_id": "a"},
+        {"verb": "cancel", "job_id": "nobody"},
+        {"verb": "cancel", "job_id": "a", "mode": "hard"},
+    ]
+    made, wrong, missing, cancelled = run(fresh.client.apply(items))
+
+    assert isinstance(made, Job)
+    assert isinstance(cancelled, Job)
+    assert (made.id, cancelled.state) == ("a", "cancelled")
+    assert [getattr(each, "code", None) for each in (wrong, missing)] == ["unknown_verb", "not_found"]

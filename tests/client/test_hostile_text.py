@@ -151,7 +151,9 @@ def test_what_is_said_beside_jobs_comes_back_unchanged(
         client.keep_schedules([{"name": queue, "cron": cron, "zone": actor, "kind": queue, "payload": said,
                                 "next_at": moment}])  # fmt: skip
         client.pause_schedule(queue, actor=actor, reason=said)
+        client.revoke_token(client.create_token(queue, scopes=["work"], worker=cron, actor=actor).token.id, actor=cron)
         paused, (worker,), (schedule,) = client.queue(queue), client.workers(), client.schedules()
+        (token,) = client.tokens()
     finally:
         world.close()
 
@@ -162,6 +164,7 @@ def test_what_is_said_beside_jobs_comes_back_unchanged(
     assert (schedule.name, schedule.cron, schedule.zone, schedule.kind, schedule.payload) == (
         queue, cron, actor, queue, said,
     )  # fmt: skip
+    assert (token.name, token.worker, token.created_by, token.revoked_by) == (queue, cron, actor, cron)
 
 
 @pytest.mark.parametrize("tenant", ["default", "long"])
@@ -183,6 +186,7 @@ def test_longest_names_there_are_fit_wherever_they_are_looked_for(fresh: World, 
     moment = to_moment(fresh.clock())
     client.report_worker(name(), host=name(), pid=1, started_at=moment, queues=[name()] * 100, version=name())
     client.keep_schedules([{each: name() for each in ("name", "cron", "zone", "kind")} | {"next_at": moment}])
+    client.create_token(name(), scopes=["work"], worker=name(), actor=name())
     again = client.enqueue(**asked)
 
     assert (made.answer, started.answer, again.answer) == ("applied", "applied", "repeat")

@@ -11,7 +11,7 @@ from detent.client.views import View
 from detent.errors import DetentError
 
 Verdict = tuple[str, object]
-MADE_UP: Final = re.compile(r"[0-9a-f]{32}")  # an id
+MADE_UP: Final = re.compile(r"dt_[0-9a-f]{16}_[A-Za-z0-9_-]{43}|[0-9a-f]{32}|\b[0-9a-f]{16}\b")  # an id, a token
 # What a store takes as a transaction is its own to say.
 OWN_WORDS: Final = frozenset({"bad_transaction"})
 # Answers that are cursors: how these look is each store's own affair.

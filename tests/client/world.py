@@ -9,7 +9,9 @@ from typing import Any, Final, Protocol
 
 from detent.client import Client, Codec, SyncClient
 from detent.client.moments import to_moment
+from detent.client.sync import run
 from detent.lifecycles import BUILT_IN
+from detent.store.tokens import Token
 from detent.testing import VirtualClock
 from tests.client.places import Place
 
@@ -29,6 +31,7 @@ POSITIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "stalled": ("contract", ("claim", "stall")),
     "setaside": ("standard", ("dead_letter",)),
 }
+TOKEN: Final = Token(id="ci", name="ci", tenant="default", scopes=("read",), digest="0" * 64, created_by="ann")
 WITH: Final[dict[str, dict[str, Any]]] = {
     "start": {"worker": "w"},
     "complete": {"worker": "w", "result": {"pages": 3}},
@@ -60,12 +63,13 @@ class World:
         return SyncClient(other)
 
     def prepare(self, *positions: str, suffix: str = "") -> None:
-        """A job in each of these positions, which is also its id; in all of them if none is named, and a schedule."""
+        """A job in each of these positions, which is also its id; if none is named, in all, a schedule and a token."""
         for position in positions or POSITIONS:
             self._make(position, position + suffix)
         if not positions:
             next_at = to_moment(self.clock())
             self.blocking.keep_schedules([{"name": "nightly", "cron": "0 3 * * *", "kind": "scan", "next_at": next_at}])
+            run(self.client.store.keep_token(TOKEN))
 
     def _make(self, position: str, job_id: str) -> None:
         lifecycle, path = POSITIONS[position]

@@ -212,7 +212,7 @@ ELSE: dict[str, Any] = {
     "size": 9,
     "digest": "other",
 }
-NO_CONTENT = frozenset({"expected_rev", "trace_id", "request_id"})
+NO_CONTENT = frozenset({"expected_rev", "trace_id", "request_id", "granted"})
 LEAST: dict[str, dict[str, Any]] = CONTENT | {
     "enqueue": {"job_id": "job-1", "kind": "scan"},
     "rerun": {"new_job_id": "job-2"},

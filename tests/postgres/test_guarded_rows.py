@@ -133,7 +133,8 @@ def test_every_answer_of_the_schema_is_put_to_the_test() -> None:
 
 
 def test_every_trigger_of_the_schema_is_at_work(hand: Hand) -> None:
-    named = re.findall(r"create trigger (\w+)", MIGRATION.read_text())
+    schema = "".join(path.read_text() for path in MIGRATION.parent.glob("*.sql"))
+    named = re.findall(r"create trigger (\w+)", schema)
     there = hand.ask("select tgname from pg_trigger where tgname like 'detent%%' and tgenabled = 'O'")
 
     assert sorted(named) == sorted(name for (name,) in there)

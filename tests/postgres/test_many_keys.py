@@ -23,8 +23,8 @@ def test_keys_of_a_batch_cost_little_more_than_the_batch(pg_emptied: str) -> Non
     with connect(pg_emptied) as client:
         took_s(client)
         plain = min(took_s(client) for _ in range(3))
-        keyed = took_s(client, dedupe_key="k")
+        keyed = min(took_s(client, dedupe_key=f"{run}k") for run in range(3))  # a disk may stall, but not three times
 
         assert keyed < 12 * plain  # one by one, with a plan made anew after each, it was forty times as much
-        again = client.enqueue_many([{"kind": "scan", "dedupe_key": f"k{n}"} for n in range(KEYS)])
+        again = client.enqueue_many([{"kind": "scan", "dedupe_key": f"0k{n}"} for n in range(KEYS)])
         assert [job.answer for job in again if isinstance(job, Job)] == ["duplicate"] * KEYS

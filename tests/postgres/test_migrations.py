@@ -90,6 +90,7 @@ BACK: Final = {
     """,
     4: "drop table detent_paces; drop index detent_records_unjudged",
     5: "alter table detent_workers drop column lanes",
+    6: "drop table detent_tokens",
 }
 
 

@@ -1,5 +1,6 @@
 """A page takes as long as the page, however many jobs have ended, and whether the server has statistics or not."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -106,3 +107,19 @@ def test_look_for_jobs_without_a_verdict_touches_a_few_pages(url: str) -> None:
     }  # fmt: skip
     with touching(url) as touched:
         assert touched(said(SQL["unjudged"], values)) < 100
+
+
+@pytest.mark.requirement("STD-16")
+def test_oldest_ready_job_is_found_by_the_index_of_what_waits(url: str) -> None:
+    with opened(url) as client:
+        client.enqueue_many([{"kind": "scan", "queue": f"q{number % 4}"} for number in range(900)])
+    values = {"tenant": "default", "queue": None, "now": None}
+    with psycopg.connect(url) as connection:
+        connection.execute("set enable_seqscan = off")
+        sql = re.sub(r":(\w+)::", r"%(\1)s::", SQL["oldest_ready"])
+        plan = "".join(line for (line,) in connection.execute(f"explain {sql}", values))
+    with touching(url) as touched:
+        pages = touched(said(SQL["oldest_ready"], values))
+
+    assert "detent_records_claimable" in plan
+    assert pages < TOUCHED_MAX

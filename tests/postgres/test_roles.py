@@ -32,6 +32,7 @@ RIGHTS: Final[dict[str, tuple[set[str], set[str]]]] = {
     "detent_workers": (ADDS | {"UPDATE", "DELETE"}, READS),
     "detent_rates": (ADDS | {"UPDATE"}, REMOVES),
     "detent_schedules": (ADDS | {"UPDATE", "DELETE"}, READS),
+    "detent_tokens": (ADDS, REMOVES),
 }
 _TABLES: Final = "select relname from pg_class where relname like 'detent%' and relkind in ('r', 'v')"
 _RIGHTS: Final = """
@@ -68,7 +69,9 @@ def test_maintenance_may_lock_the_rows_that_it_removes_and_no_others(pg_server: 
     """To lock a row one has to be allowed to update a column of it."""
     tables = {name for (name,) in pg_server.psql(_LOCKED, cast_url, (MAINTENANCE,))}
 
-    assert tables == {"detent_ended", "detent_event_details", "detent_notes", "detent_rates", "detent_receipts"}
+    assert tables == {
+        "detent_ended", "detent_event_details", "detent_notes", "detent_rates", "detent_receipts", "detent_tokens",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,9 @@ def test_maintenance_may_lock_the_rows_that_it_removes_and_no_others(pg_server: 
         ("web", "delete from detent_ended"),
         ("web", "delete from detent_receipts"),
         ("web", "truncate detent_records"),
+        ("web", "update detent_tokens set scopes = '[\"admin\"]'"),
+        ("web", "update detent_tokens set expires_at = null"),
+        ("web", "delete from detent_tokens"),
         ("web", "alter table detent_records disable trigger all"),
         ("web", "drop table detent_events"),
         ("web", "create table detent_more (n int)"),
@@ -91,6 +97,7 @@ def test_maintenance_may_lock_the_rows_that_it_removes_and_no_others(pg_server: 
         ("janitor", "delete from detent_records"),
         ("janitor", "update detent_events set actor = 'nobody'"),
         ("janitor", "delete from detent_moves"),
+        ("janitor", "update detent_tokens set revoked_at = null, revoked_by = null"),
         ("ann", "update detent_records set progress = null"),
         ("ann", "select nextval('detent_jobs_job_seq')"),
         ("stranger", "select * from detent_jobs"),

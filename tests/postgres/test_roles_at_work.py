@@ -68,6 +68,18 @@ def test_app_pauses_queues_reports_workers_and_keeps_schedules(cast_url: str) ->
             reader.pause_schedule("a")
 
 
+def test_app_gives_out_tokens_and_revokes_them(cast_url: str) -> None:
+    with opened(as_role(cast_url, "web"), tenant="fleet") as client:
+        kept, lost = (client.create_token(name, scopes=["submit"]).token for name in ("kept", "lost"))
+        client.revoke_token(lost.id)
+    with opened(as_role(cast_url, "ann"), tenant="fleet") as reader:
+        assert {token.id: token.revoked_at is None for token in reader.tokens()} == {kept.id: True, lost.id: False}
+        with raises("store_read_only"):
+            reader.create_token("own", scopes=["admin"])
+        with raises("store_read_only"):
+            reader.revoke_token(kept.id)
+
+
 def test_app_registers_lifecycles_and_policies_of_its_own(cast_url: str) -> None:
     with opened(as_role(cast_url, "web"), lifecycles=[ARTICLE]) as client:
         job = client.enqueue("edit", lifecycle=ARTICLE.name, policy=Policy(lease_s=77))

@@ -245,9 +245,10 @@ def test_claims_renewals_ends_and_durations_are_counted_by_kind(url: str) -> Non
 
             assert dict(tally.ends) == {("wait", "success"): 4, ("wait", "retried"): 2, ("wait", "failure"): 1}
             assert dict(tally.failures) == {("wait", "LookupError"): 3}
-            assert tally.claims == 7
+            assert tally.claims == {("default", "wait"): 7}
+            assert sum(tally.waits["wait"].counts) == 5  # of first attempts
             assert tally.renewals >= 1
-            half, most = (tally.durations["wait"].quantile_s(share) for share in (0.5, 0.99))
+            half, most = (tally.runs["wait"].quantile_s(share) for share in (0.5, 0.99))
             assert half is not None
             assert most is not None
             assert 0.01 < half < 0.3

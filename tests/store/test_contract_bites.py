@@ -11,7 +11,15 @@ from detent.store import Store
 from detent.store.clock import Clock, Random
 from detent.testing import MemoryStore, StoreContract
 from detent.testing.contract import tailing
-from tests.store import broken, broken_answers, broken_fleet, broken_judging, broken_limits
+from tests.store import (
+    broken,
+    broken_ages,
+    broken_answers,
+    broken_fleet,
+    broken_judging,
+    broken_limits,
+    broken_tokens,
+)
 from tests.store.contract_ids import scenarios_of
 
 NOTICED: Final[dict[type[MemoryStore], str]] = {
@@ -40,6 +48,13 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken.DoublesAJobBetweenPages: "test_pages_go_newest_first_without_loss_or_double",
     broken.PrunesLiveJobs: "test_jobs_not_ended_are_never_removed",
     broken.PrunesWithoutEnd: "test_removal_goes_in_batches_of_at_most_the_limit",
+    broken_ages.TakesTheFirstForTheOldest: (
+        "test_oldest_ready_job_is_the_one_that_waits_longest_not_the_first_in_the_order"
+    ),
+    broken_ages.CountsJobsForLater: "test_job_for_later_waits_from_its_moment_on",
+    broken_ages.CountsFromTheMaking: ("test_what_is_at_work_or_has_ended_waits_no_more_and_a_retry_waits_anew"),
+    broken_ages.PassesOverPausedQueues: "test_jobs_of_a_paused_queue_wait_all_the_same",
+    broken_ages.IsAsOldAsAllTenants: "test_oldest_ready_job_is_the_tenants_own",
     broken_answers.CountsEverything: "test_count_takes_every_filter_that_a_listing_takes",
     broken_answers.CountsAllTenants: "test_count_keeps_to_its_tenant",
     broken_answers.CountsNothingAsNothing: "test_count_by_nothing_is_one_number_also_where_there_is_nothing",
@@ -101,6 +116,27 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken_judging.PacesEachBatchByItself: "test_pace_of_a_rule_spaces_jobs_whoever_asks",
     broken_judging.PacesAllRulesTogether: "test_pace_of_a_rule_spaces_jobs_whoever_asks",
     broken_judging.DrivesJobsFurtherAndFurtherOff: "test_moments_of_a_rule_that_passed_unused_do_not_add_up",
+    broken_tokens.BelievesTheMakersClock: "test_token_is_kept_as_it_is_brought_from_the_stores_now_on",
+    broken_tokens.TakesTheEndForALifetime: (
+        "test_it_is_the_lifetime_of_a_token_that_is_kept_whatever_its_makers_clock"
+    ),
+    broken_tokens.ReplacesTokens: "test_same_token_again_is_answered_with_what_is_kept_and_another_is_refused",
+    broken_tokens.KnowsATokenOnce: "test_same_token_again_is_answered_with_what_is_kept_and_another_is_refused",
+    broken_tokens.JudgesByTheTimeOfMaking: "test_token_holds_until_the_moment_at_which_it_expires",
+    broken_tokens.RevokesAnew: "test_revoked_token_is_good_for_nothing_and_the_first_who_revoked_it_stands",
+    broken_tokens.RevokesAllOfAName: "test_revoked_token_is_good_for_nothing_and_the_first_who_revoked_it_stands",
+    broken_tokens.RevokesForAnybody: "test_tenant_has_its_own_tokens_alone",
+    broken_tokens.TakesAnyTenantsForEverybodys: "test_tenant_has_its_own_tokens_alone",
+    broken_tokens.ListsTheOldestFirst: "test_tokens_are_listed_the_newest_first",
+    broken_tokens.ListsTokensOfAllTenants: "test_tenant_has_its_own_tokens_alone",
+    broken_tokens.KeepsAnyNumberOfTokens: (
+        "test_more_live_tokens_than_there_may_be_are_refused_and_others_do_not_count"
+    ),
+    broken_tokens.CountsTokensThatAreOver: (
+        "test_more_live_tokens_than_there_may_be_are_refused_and_others_do_not_count"
+    ),
+    broken_tokens.KeepsTokensForEver: "test_tokens_that_have_long_been_over_are_removed_and_no_others",
+    broken_tokens.ForgetsWhatIsOverAtOnce: "test_tokens_that_have_long_been_over_are_removed_and_no_others",
     broken.ReplacesDefinitions: "test_same_version_with_other_content_is_refused",
     broken.HasAClockOfItsOwn: "test_the_stores_clock_decides_not_the_callers",
     broken.ReconcilesOneTenant: "test_time_spares_no_tenant",
@@ -131,7 +167,7 @@ def contract_of(kind: type[MemoryStore]) -> StoreContract:
 
 
 def test_every_broken_store_is_tried() -> None:
-    modules = (broken, broken_answers, broken_fleet, broken_judging, broken_limits)
+    modules = (broken, broken_ages, broken_answers, broken_fleet, broken_judging, broken_limits, broken_tokens)
     named = {name: each for module in modules for name, each in vars(module).items()}
     kinds = {each for each in named.values() if isinstance(each, type) and issubclass(each, MemoryStore)}
 

@@ -6,13 +6,17 @@ from typing import Any, Final
 import pytest
 
 from detent.client import SyncClient
+from detent.client.sync import run
+from detent.store.tokens import SCOPES, Token
 from detent.surfaces.cli.command import Command
 from tests.surfaces.running import ARTICLE, RULES, Path_, Site, bury, commands, run_one, succeed
 
 LEAVES: Final[dict[Path_, Command]] = {path: each for path, each in commands() if isinstance(each, Command)}
+TOKEN_ID: Final = "0123456789abcdef"
 # Those take seconds and have tests of their own; what holds without running them holds for them too.
-SLOW: Final = {("demo",), ("bench",), ("worker",), ("lifecycle", "explore")}
+SLOW: Final = {("demo",), ("bench",), ("worker",), ("serve",), ("lifecycle", "explore")}
 CALLS: Final[dict[Path_, tuple[str, ...]]] = {
+    ("serve",): ("--port", "0"),
     ("enqueue",): ("scan", '{"page": 1}'),
     ("job", "list"): (),
     ("job", "count"): (),
@@ -42,6 +46,9 @@ CALLS: Final[dict[Path_, tuple[str, ...]]] = {
     ("schedule", "pause"): ("nightly",),
     ("schedule", "resume"): ("monthly",),
     ("schedule", "remove"): ("nightly",),
+    ("token", "create"): ("ci", "--scope", "submit", "--scope", "work"),
+    ("token", "list"): (),
+    ("token", "revoke"): (TOKEN_ID,),
     ("event", "tail"): ("--no-follow",),
     ("lifecycle", "list"): (),
     ("lifecycle", "show"): ("standard",),
@@ -60,12 +67,12 @@ QUICK: Final = [path for path in LEAVES if path not in SLOW]
 # The worker goes where its app says.
 STORELESS: Final = {("completion",), ("demo",), ("bench",), ("policy", "check"), ("worker",)}
 OPENING: Final = [path for path in LEAVES if path not in STORELESS and path[0] != "lifecycle"]
-MAKING: Final = {("enqueue",), ("migrate",)}
+MAKING: Final = {("enqueue",), ("migrate",), ("serve",)}
 # What they do concerns every tenant alike.
-FOR_ALL: Final = {("migrate",), ("reconcile",)}
+FOR_ALL: Final = {("migrate",), ("reconcile",), ("serve",)}
 FOR_ALL_UNLESS_ASKED: Final = {("verify",)}
 # Those that have a shape of their own, which no terminal may break.
-UNWRAPPED: Final = {("completion",), ("lifecycle", "diagram")}
+UNWRAPPED: Final = {("completion",), ("lifecycle", "diagram"), ("token", "create")}
 
 every = pytest.mark.parametrize("path", [*LEAVES], ids=" ".join)
 every_quick = pytest.mark.parametrize("path", QUICK, ids=" ".join)
@@ -92,6 +99,9 @@ def _set_some(client: SyncClient) -> None:
     cron = {"cron": "*/15 9-17 * * MON-FRI", "zone": "America/Argentina/Buenos_Aires", "next_at": now}
     client.keep_schedules([{**cron, "name": name, "kind": "a-long-kind"} for name in ("nightly", "monthly")])
     client.pause_schedule("monthly", actor="ann", reason=why)
+    client.create_token("a-long-name-" * 5, scopes=SCOPES, worker="a-long-worker-" * 5)
+    kept = Token(id=TOKEN_ID, name="ci", tenant="default", scopes=("read",), digest="f" * 64, created_by="ann")
+    run(client.client.store.keep_token(kept))
 
 
 def _end_some(client: SyncClient) -> None:

@@ -15,6 +15,7 @@ from tests.surfaces.shelf import COLUMNS, detent, succeed, url_of, widest
 
 QUICK = ("--pairs", "1", "--batch", "10")
 FEW = ("--worker", "--jobs", "30")
+SERVED = ("--http", "--pairs", "1")
 
 
 def wait_for(is_there: Callable[[], bool]) -> None:
@@ -167,3 +168,49 @@ def test_help_says_that_the_store_is_not_touched() -> None:
     assert "Measure how many jobs a second this machine can do." in shown
     assert "The store at URL is not touched" in shown
     assert "detent bench --url sqlite:////srv/jobs.db" in shown
+
+
+def test_service_is_measured_in_a_process_of_its_own_beside_the_store(tmp_path: Path) -> None:
+    shown = json.loads(detent("bench", *SERVED, "--url", url_of(tmp_path / "jobs.db"), "--json").stdout)
+
+    assert (shown["place"], shown["synchronous"], shown["figures"], shown["worker"]) == (
+        str(tmp_path),
+        "full",
+        [],
+        None,
+    )
+    assert [each["what"] for each in shown["comparisons"]] == ["full life, 100 at a time", "full life, 500 at a time"]
+    for each in shown["comparisons"]:
+        assert each["ratio"] == pytest.approx(each["per_s"] / each["beside_per_s"], rel=0.05)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_figures_of_a_service_stand_beside_those_of_the_store() -> None:
+    result = detent("bench", *SERVED)
+
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[0].split() == ["jobs", "a", "second", "http/s", "store/s", "ratio"]
+    assert "A full life is three requests" in " ".join(result.stdout.split())
+    assert widest(result.stdout) <= COLUMNS
+
+
+def test_service_that_cannot_begin_is_an_error_in_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("detent.surfaces.cli.bench.http.PROGRAM", "detent.surfaces.cli.bench.gone")
+
+    result = detent("bench", *SERVED)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "the service did not begin; it said: " in result.stderr
+    assert "gone" in result.stderr
+
+
+@pytest.mark.parametrize("other", [("--worker",), ("--ended", "5")])
+def test_a_service_is_measured_by_itself(other: tuple[str, ...]) -> None:
+    assert detent("bench", "--http", *other).exit_code == 2
+
+
+def test_service_is_no_store_to_measure() -> None:
+    result = detent("bench", "--url", "http://127.0.0.1:1")
+
+    assert result.exit_code == 1
+    assert "is a service; give the address of a store" in " ".join(result.stderr.split())

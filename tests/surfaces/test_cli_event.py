@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from detent.surfaces.shapes import EventShape
 from detent.testing import VirtualClock
+from detent.wire.http.events import EventShape
 from tests.surfaces.running import Site, refused, refused_in_json, run_one, succeed
 from tests.surfaces.shelf import at_time
 

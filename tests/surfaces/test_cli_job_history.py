@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from detent import Policy
 from detent.client import SyncClient
 from detent.errors import Refused
-from detent.surfaces.shapes import EventShape
 from detent.testing import VirtualClock
+from detent.wire.http.events import EventShape
 from tests.surfaces.running import BUSY, Site
 from tests.surfaces.shelf import at_time
 
@@ -73,6 +74,30 @@ def test_lost_attempts_are_told_with_their_errors_and_what_follows(story: Story)
     assert "\nTransientError: scanner is busy\n" in told
     assert "queued taken back by reconciler: the lease of attempt 2 was over; due again at once" in told
     assert "\nLeaseExpired: worker w2 stopped renewing attempt 2\n" in told
+
+
+def test_job_that_was_taken_back_before_its_lease_was_over_says_why(story: Story) -> None:
+    client, clock = story.client, story.clock
+    client.enqueue("scan", job_id="42", policy=Policy(lease_s=60, heartbeat_s=10))
+    client.claim(worker="w1", start=True)
+    clock.pass_s(21)
+    client.reconcile()
+
+    told = " ".join(story.lines())
+
+    assert "by reconciler: attempt 1 missed two heartbeats, though its lease was until 00:00:30.000" in told
+
+
+def test_one_of_several_workers_of_a_token_is_named(story: Story) -> None:
+    client = story.client
+    client.enqueue("scan", job_id="42")
+    client.claim(worker="box/host-7", actor="box", start=True)
+    client.complete("42", worker="box/host-7", actor="box", attempt=1)
+
+    told = "\n".join(story.lines())
+
+    assert "claimed by box/host-7, attempt 1" in told
+    assert "completed by box/host-7" in told
 
 
 def test_change_of_day_is_shown_where_it_happens(story: Story) -> None:

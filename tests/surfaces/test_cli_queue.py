@@ -1,5 +1,6 @@
 """`detent queue`: what is in queues and who serves them, and that a paused one is passed over until it is resumed."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -30,6 +31,16 @@ def test_list_shows_what_waits_who_serves_it_and_what_is_set(busy: Site) -> None
     ]
     assert lines[3].endswith(f"ago by {LOGIN}: the relay is down")
     assert "5,000" in lines[4]
+
+
+def test_list_tells_how_long_the_first_job_has_waited_that_could_be_claimed(busy: Site) -> None:
+    oldest = {queue.name: queue.oldest_ready_at for queue in busy.json("queue", "list")}
+    line = busy.shown("queue", "list", columns=120).splitlines()[-1]
+
+    assert oldest["default"] is oldest["mail"] is None
+    assert oldest["ocr"] is not None
+    assert line.startswith("ocr")
+    assert re.search(r" 0 +[0-9.]+ (ms|s|min)$", line.rstrip())
 
 
 def test_list_of_a_store_without_queues_says_so(site: Site) -> None:

@@ -9,9 +9,11 @@ from urllib.request import urlopen
 import pytest
 
 from detent.runtime.tally import Tally
-from detent.surfaces.cli.worker.counts import Counts
+from detent.surfaces.cli.worker.counts import Counts, Spread, over, summed
 from detent.surfaces.cli.worker.metrics import text_of
+from detent.surfaces.telemetry import families
 from tests.client.conftest import store_kind, url
+from tests.surfaces.telemetry.parsing import Metric, parsed
 from tests.surfaces.test_cli_worker import metrics_url
 from tests.surfaces.worker_site import Workers, done, ended, stopped, until
 
@@ -28,11 +30,9 @@ def here(tmp_path: Path) -> Workers:
     return Workers(tmp_path, f"sqlite:///{tmp_path}/jobs.db?synchronous=normal")
 
 
-def metrics(address: str) -> dict[str, float]:
+def metrics(address: str) -> dict[str, Metric]:
     with urlopen(address, timeout=10) as answer:
-        text = answer.read().decode()
-    samples = (line.rpartition(" ") for line in text.splitlines() if not line.startswith("#"))
-    return {name: float(value) for name, _, value in samples}
+        return parsed(answer.read().decode())
 
 
 def test_each_process_is_a_worker_and_all_drain_on_one_signal(workers: Workers) -> None:
@@ -55,12 +55,12 @@ def test_process_that_dies_is_replaced_and_what_it_counted_stays(workers: Worker
     with workers.client() as client, workers.at_work("--processes", "2", "--metrics-port", "0") as process:
         address = metrics_url(process)
         done(client, "scan", {"page": 1}, queue="ocr")
-        until(lambda: metrics(address)["detent_claims_total"] == 1)
+        until(lambda: metrics(address)["detent_claims_total"].sum() == 1)
         dying = client.workers()[0]
         os.kill(dying.pid, signal.SIGKILL)
         until(lambda: any(each.name == dying.name and each.pid != dying.pid for each in client.workers()))
-        until(lambda: metrics(address)["detent_slots"] == 2 * dying.slots)
-        kept = metrics(address)["detent_claims_total"]
+        until(lambda: metrics(address)["detent_slots"].sum() == 2 * dying.slots)
+        kept = metrics(address)["detent_claims_total"].sum()
         code, _, err = stopped(process)
 
     assert kept == 1
@@ -109,27 +109,42 @@ def test_metrics_count_what_was_done_by_kind(workers: Workers) -> None:
         address = metrics_url(process)
         done(client, "scan", {"page": 1}, queue="ocr")
         client.wait(client.enqueue("fail", policy={"retry": {"max_attempts": 2, "base_s": 0}}).id, timeout_s=40)
-        until(lambda: 'detent_dead_letters_total{kind="fail"}' in metrics(address))
+        until(lambda: metrics(address)["detent_dead_letters_total"].sum() == 1)
         counted = metrics(address)
         stopped(process)
 
-    assert counted['detent_attempts_total{kind="scan",came_to="success"}'] == 1
-    assert counted['detent_retries_total{kind="fail"}'] == 1
-    assert counted['detent_failures_total{kind="fail",error="LookupError"}'] == 2
-    assert counted['detent_dead_letters_total{kind="fail"}'] == 1
-    assert counted["detent_claims_total"] == 3
-    assert counted["detent_claim_conflicts_total"] == 0
-    assert counted["detent_lease_expiries_total"] == 0
-    assert counted["detent_lease_renewals_total"] >= 0
-    assert 0 < counted['detent_attempt_duration_seconds{kind="scan",quantile="0.5"}'] < 10
-    assert counted['detent_attempt_duration_seconds_count{kind="fail"}'] == 2
+    assert counted["detent_claims_total"].value(queue="ocr", kind="scan") == 1
+    assert counted["detent_claims_total"].value(queue="default", kind="fail") == 2
+    assert counted["detent_claim_conflicts_total"].value() == 0
+    assert counted["detent_lease_renewals_total"].value() >= 0
+    assert counted["detent_lease_expiries_total"].value() == 0
+    assert counted["detent_lease_losses_total"].sum() == 0
+    assert counted["detent_attempts_total"].value(kind="scan", outcome="success") == 1
+    assert counted["detent_retries_total"].value(kind="fail") == 1
+    assert counted["detent_failures_total"].value(kind="fail", error="LookupError") == 2
+    assert counted["detent_dead_letters_total"].value(kind="fail", reason="exhausted_retries") == 1
+    assert counted["detent_run_seconds"].value("_count", kind="fail") == 2
+    assert counted["detent_run_seconds"].value("_bucket", kind="scan", le="30") == 1
+    assert counted["detent_wait_seconds"].value("_count", kind="fail") == 1  # of its first attempt
+    assert counted.keys() == {family.full_name for family in families.WORKER}
 
 
 def test_all_that_a_worker_counts_is_in_its_metrics() -> None:
-    counted = set(vars(Tally())) - {"durations"}  # which are `spreads`
+    assert set(vars(Tally())) <= set(Counts.__struct_fields__)
 
-    assert counted <= set(Counts.__struct_fields__)
+
+def test_several_processes_are_added_up_histograms_as_well() -> None:
+    one = Counts(claims={"ocr": {"scan": 1}}, runs={"scan": Spread([1] * 19, 2.0)})
+    other = Counts(claims={"ocr": {"scan": 2, "print": 3}}, runs={"scan": Spread([2] * 19, 3.0)})
+    added = parsed(text_of(summed([one, over(other)])))
+
+    assert added["detent_claims_total"].value(queue="ocr", kind="scan") == 3
+    assert added["detent_claims_total"].value(queue="ocr", kind="print") == 3
+    assert added["detent_run_seconds"].value("_sum", kind="scan") == 5
+    assert added["detent_run_seconds"].value("_bucket", kind="scan", le="0.01") == 6
 
 
 def test_verdicts_are_counted_by_their_word() -> None:
-    assert 'detent_verdicts_total{verdict="allow"} 2\n' in text_of(Counts(verdicts={"allow": 2, "deny": 1}))
+    counted = parsed(text_of(Counts(verdicts={"allow": 2, "deny": 1})))
+
+    assert counted["detent_verdicts_total"].value(verdict="allow") == 2

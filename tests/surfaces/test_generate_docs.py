@@ -16,16 +16,19 @@ def test_pages_in_the_repository_are_current() -> None:
     assert main(["--check"]) == 0
 
 
-def test_one_page_is_written_per_lifecycle_with_an_index_the_errors_and_the_client(tmp_path: Path) -> None:
+def test_one_page_is_written_per_lifecycle_with_an_index_and_one_for_each_surface(tmp_path: Path) -> None:
     assert generate(tmp_path) == 0
 
-    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.md")}
+    written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")}
     assert written == {
         "cli.md",
         "client.md",
         "errors.md",
         "failure-paths.md",
+        "http-api.md",
         "lifecycles/index.md",
+        "metrics.md",
+        "openapi.json",
         *(f"lifecycles/{name}.md" for name in BUILT_IN),
     }
 

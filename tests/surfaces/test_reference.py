@@ -12,7 +12,9 @@ from detent.lifecycle.describe import rows
 from detent.lifecycle.diagram import as_mermaid, as_text
 from detent.lifecycle.problems import PROBLEMS
 from detent.lifecycles import BUILT_IN, CONTRACT, DISPATCH, DOCUMENT, ENGINE, STANDARD
-from detent.surfaces.reference import error_page, lifecycle_page, overview_page
+from detent.surfaces.reference import error_page, lifecycle_page, metrics_page, overview_page
+from detent.surfaces.telemetry import families
+from detent.surfaces.telemetry.exposition import Family
 
 ALL = pytest.mark.parametrize("lifecycle", BUILT_IN.values(), ids=list(BUILT_IN))
 
@@ -146,3 +148,42 @@ def test_every_code_in_the_source_is_on_the_page_of_errors() -> None:
     codes_of_jobs = {"parse_error"}  # a dead letter's reason, not an error of ours
 
     assert [code for code in sorted(raised - codes_of_jobs) if f"`{code}`" not in error_page()] == []
+
+
+@pytest.mark.requirement("STD-16")
+def test_every_family_of_metrics_is_on_its_page_with_its_labels() -> None:
+    page = metrics_page()
+    declared = {name: each for name, each in vars(families).items() if isinstance(each, Family)}
+
+    assert len(declared) > 30
+    assert set(declared.values()) == {*families.WORKER, *families.SERVICE, *families.STORE}
+    for family in declared.values():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        assert f"| `{family.full_name}` | {family.type} | {labels} | {family.about} |" in page
+
+
+@pytest.mark.requirement("STD-16")
+def test_names_of_metrics_say_what_they_count_and_in_which_unit() -> None:
+    for family in (*families.WORKER, *families.SERVICE, *families.STORE):
+        assert re.fullmatch(r"detent_[a-z]+(_[a-z]+)*", family.full_name)
+        assert family.name.endswith("_total") == (family.type == "counter")
+        assert family.type != "histogram" or family.name.endswith("_seconds")
+        assert not any(label.endswith("id") for label in family.labels)
+
+
+@pytest.mark.requirement("STD-16")
+@pytest.mark.parametrize("told", [families.WORKER, families.SERVICE], ids=["worker", "service"])
+def test_worker_and_service_have_each_metric_that_was_asked_for(told: tuple[Family, ...]) -> None:
+    names = {family.name for family in told}
+
+    assert {"claims_total", "claim_conflicts_total", "lease_renewals_total", "lease_expiries_total"} <= names
+    assert {"retries_total", "failures_total", "dead_letters_total", "lease_losses_total"} <= names
+    assert {family.labels for family in told if family.type == "histogram"} == {("kind",)}
+
+
+def test_guides_name_metrics_that_exist() -> None:
+    known = {family.full_name for family in (*families.WORKER, *families.SERVICE, *families.STORE)}
+    for guide in (Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"):
+        named = re.findall(r"\bdetent_[a-z_]+_(?:total|seconds)(?:_bucket)?\b", guide.read_text(encoding="utf-8"))
+
+        assert {name.removesuffix("_bucket") for name in named} <= known, guide.name

@@ -9,8 +9,8 @@ import detent.wire
 
 FOLDER = Path(detent.wire.__file__).parent
 ALLOWED = {
-    "collections.abc", "datetime", "re", "typing", "msgspec",
-    "detent.errors", "detent.kernel", "detent.lifecycle", "detent.wire",
+    "base64", "collections.abc", "datetime", "functools", "re", "typing", "zlib", "msgspec",
+    "detent.errors", "detent.kernel", "detent.lifecycle", "detent.telemetry.traceparent", "detent.wire",
 }  # fmt: skip
 
 

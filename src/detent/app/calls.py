@@ -8,6 +8,7 @@ from detent.app.registration import Registration
 from detent.client.scope import DEFAULT_TENANT
 from detent.kernel.job import Spec
 from detent.runtime.current import current
+from detent.telemetry.tracing import is_within_span
 
 Result = TypeVar("Result")
 
@@ -58,7 +59,9 @@ def _inherited(parent: Spec | None, tenant: str | None) -> dict[str, Any]:
     """Inside a handler the new job is its job's child. One of another tenant could not see its parent."""
     if parent is None:
         return {}
-    kept = {"correlation_id": parent.correlation_id, "trace_id": parent.trace_id}
+    kept: dict[str, Any] = {"correlation_id": parent.correlation_id}
+    if not is_within_span():  # else the client gives it the span in which it is made, of the same trace
+        kept["trace_id"] = parent.trace_id
     if tenant is not None and tenant != parent.tenant:
         return kept
     return {**kept, "tenant": parent.tenant, "parent_job_id": parent.id}

@@ -51,7 +51,7 @@ class Clients:
     async def of(self, tenant: str) -> Client:
         """Another tenant's, on the same store: it holds nothing, and can do all but enqueue."""
         own = await self.own()
-        return own if tenant == own.tenant else self._on(own.store, tenant)
+        return own if tenant in (own.tenant, self._tenant) else self._on(own.store, tenant)
 
     async def close(self) -> None:
         self._notice_fork()

@@ -1,7 +1,8 @@
 """From an address to a store: `sqlite:///jobs.db` is a file beside you, `sqlite:////srv/jobs.db` an absolute path,
-`postgresql://user@host/database` a database on a server.
+`postgresql://user@host/database` a database on a server, `https://host` a service (`detent serve`).
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -14,11 +15,13 @@ from detent.store.sqlite import File, SqliteStore
 
 WORKER_CONNECTIONS: Final = 4
 _SERVERS: Final = ("postgresql", "postgres")
+_SERVICES: Final = ("http", "https")
+_TOKEN: Final = "DETENT_TOKEN"
 _KEPT: Final[tuple[str, ...]] = ("receipts_s", "verbose_s")
 _YEAR_S: Final = 366 * 86_400
 _SECRET: Final = re.compile(r"//[^/?#]*@")
 _PASSWORD: Final = re.compile(r"(//[^/?#@:]*):[^/?#]*@")
-_SECRET_SETTING: Final = re.compile(r"(?<=[?&])(password|sslpassword|passfile)=[^&#]*", re.IGNORECASE)
+_SECRET_SETTING: Final = re.compile(r"(?<=[?&])(password|sslpassword|passfile|token)=[^&#]*", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 Check = Callable[[object], Any]  # the value to use, or None if it is not one
@@ -37,6 +40,10 @@ def store_of(url: str, settings: Mapping[str, Any], *, create: bool = True, **na
         raise _bad(url, "is no address")
     if parts.fragment:
         raise _bad(url, "has a #; write it as %23 if it belongs to the name")
+    if parts.scheme in _SERVICES:
+        return _on_service(url, parts, settings, nature=nature)
+    if "token" in settings:
+        raise _bad(url, "is no service's, and token= is for those")
     if parts.scheme in _SERVERS:
         return _on_postgres(url, parts, settings, create=create, nature=nature)
     if parts.scheme == "sqlite":
@@ -79,6 +86,33 @@ def _on_postgres(
     except (Error, ValueError) as error:
         raise _bad(url, f"is not understood ({_SECRET.sub('//…@', str(error).strip())})") from None
     return PostgresStore(Address(url=theirs, create=create, **own), kept=Keeping(**kept), **nature)
+
+
+def _on_service(url: str, parts: SplitResult, settings: Mapping[str, Any], *, nature: dict[str, Any]) -> Store:
+    """Whoever serves it has made it: `create` means nothing here. No secret stands in an address, which is logged."""
+    if find_spec("urllib3") is None:
+        raise _bad(url, "names a service, and urllib3 is not installed; run: pip install 'detent[http]'")
+    from detent.store.http import Address, HttpStore
+
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    if "@" in parts.netloc or "token" in given:
+        raise _bad(url, "has a secret in it; give the token as token=, or in $DETENT_TOKEN")
+    if not is_host(parts):
+        raise _bad(url, "names no host")
+    if nature:
+        raise _bad(url, "names a service, which has a clock and dice of its own")
+    own = {name: value for name, value in settings.items() if name != "token"}
+    checked = _settings(url, given | own, _SERVICE)
+    token = settings.get("token") or os.environ.get(_TOKEN) or None
+    return HttpStore(Address(url=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", token=token, **checked))
+
+
+def is_host(parts: SplitResult) -> bool:
+    """Whether an address names a host that can be connected to, and a port that there can be."""
+    try:
+        return bool(parts.hostname) and (parts.port is None or parts.port > 0) and parts.netloc.isprintable()
+    except ValueError:
+        return False
 
 
 def settings_of_worker(url: str) -> dict[str, Any]:
@@ -157,6 +191,11 @@ _POSTGRES: Final = {
     "retry_s": _seconds(86_400),
     **_SHARED,
 }
+_SERVICE: Final = {
+    "connections": _number(1, 100),
+    "retry_s": _seconds(86_400),
+    "timeout_s": _seconds(3_600),
+}
 
 
 def without_secrets(url: str) -> str:
@@ -167,6 +206,7 @@ def without_secrets(url: str) -> str:
 def _bad(url: object, what: str) -> InvalidArgument:
     address = _SECRET_SETTING.sub(r"\1=…", _SECRET.sub("//…@", url)) if isinstance(url, str) else url
     message = (
-        f"{shown(address)} {what}; use sqlite:///relative.db, sqlite:////absolute.db or postgresql://host/database"
+        f"{shown(address)} {what}; use sqlite:///relative.db, sqlite:////absolute.db, "
+        "postgresql://host/database or https://host"
     )
     return InvalidArgument(message, code="bad_url")

@@ -21,7 +21,12 @@ DEPTH_MAX: Final = 200
 # No JSON text begins like this, so that what was made with one codec can be told from the others.
 _COMPRESSED: Final = b"\x00z"
 _ENCRYPTED: Final = b"\x00e"
+_SEALED_MAX: Final = 2  # times what is allowed: to encrypt makes it longer
 _INFLATED_MAX: Final = 64  # times what is allowed: a larger one is a bomb
+
+
+class Kept(bytes):
+    """A value as a store keeps it already: what somebody else's codec has sealed is not to be sealed again."""
 
 
 class Codec:
@@ -57,13 +62,19 @@ class Codec:
     def encode(self, value: Any, what: str = "payload") -> bytes:
         if value is None:
             return NULL
+        if type(value) is Kept:
+            return self._bounded(bytes(value), what, _SEALED_MAX * self._bytes_max)
         encoded = self._json(value, what)
-        if len(encoded) > self._bytes_max:
-            message = f"{what} has {len(encoded)} bytes; at most {self._bytes_max} are kept"
-            raise InvalidArgument(f"{message}. Keep it elsewhere and pass a pointer", code="value_too_large")
+        self._bounded(encoded, what, self._bytes_max)
         if self._compress_over is not None and len(encoded) > self._compress_over:
             encoded = _COMPRESSED + zlib.compress(encoded)
         return encoded if self._encrypt is None else _ENCRYPTED + self._encrypted(encoded, self._encrypt)
+
+    def _bounded(self, encoded: bytes, what: str, most: int) -> bytes:
+        if len(encoded) > most:
+            message = f"{what} has {len(encoded)} bytes; at most {most} are kept"
+            raise InvalidArgument(f"{message}. Keep it elsewhere and pass a pointer", code="value_too_large")
+        return encoded
 
     def digest(self, values: list[Any]) -> str:
         """Of values as they are before they are sealed."""

@@ -5,7 +5,7 @@ from typing import Final, TypedDict, Unpack
 
 from msgspec import Struct
 
-from detent.client.arguments import check_text_name
+from detent.client.arguments import check_text_name, derived_name
 from detent.client.moments import to_moment_or_none
 from detent.client.reads import Reads, check_cursor, page_size
 from detent.client.views import Job
@@ -13,6 +13,7 @@ from detent.errors import InvalidArgument, NotFound, shown
 from detent.kernel import Error
 from detent.kernel.dead_letter import dead_letter_of
 from detent.kernel.failure import REASON_CODES, STAGES
+from detent.lifecycle.bounds import is_short
 from detent.store import Page
 
 _CHOICES: Final = {"reason_code": REASON_CODES, "stage": STAGES}
@@ -90,6 +91,12 @@ class DeadLetters(Reads):
             job, found.reason_code, found.stage, found.last_error, found.attempts, found.last_owner, until,
             found.correlation_id,
         )  # fmt: skip
+
+
+def redrive_id(job_id: str) -> str:
+    """The request id of running a job again once: whoever does so at the same moment gets the same new job."""
+    name = f"redrive:{job_id}"
+    return name if is_short(name) else derived_name("redrive", job_id)
 
 
 def _check(filters: LetterFilters) -> None:

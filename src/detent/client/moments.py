@@ -1,23 +1,11 @@
 """Moments at the client are datetimes with a zone; inside they are microseconds since the epoch."""
 
-from datetime import UTC, datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from detent.errors import InvalidArgument, shown
+from detent.wire.moments import micros_of, to_moment, to_moment_or_none
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-_LAST: Final = datetime.max.replace(tzinfo=UTC)
-_END: Final = (_LAST - _EPOCH) // _MICROSECOND
-
-
-def to_moment(micros: int) -> datetime:
-    """Beyond the year 9999, which Python's calendar does not go, its last moment."""
-    return _EPOCH + timedelta(microseconds=micros) if micros < _END else _LAST
-
-
-def to_moment_or_none(micros: int | None) -> datetime | None:
-    return None if micros is None else to_moment(micros)
+__all__ = ["to_micros", "to_micros_or_none", "to_moment", "to_moment_or_none"]
 
 
 def to_micros(name: str, moment: datetime) -> int:
@@ -25,7 +13,7 @@ def to_micros(name: str, moment: datetime) -> int:
         raise InvalidArgument(f"{name} is {shown(moment)}; give a datetime with a time zone", code="bad_moment")
     if moment.tzinfo is None:
         raise InvalidArgument(f"{name} has no time zone; use datetime.now(UTC) or the like", code="bad_moment")
-    return (moment - _EPOCH) // _MICROSECOND
+    return micros_of(moment)
 
 
 def to_micros_or_none(name: str, moment: datetime | None) -> int | None:

@@ -17,6 +17,7 @@ _PHASES: Final = ("ready", "held", "active")
 class Queue(Struct, frozen=True, kw_only=True):
     """A queue as it is. Jobs that are `ready` wait in it, perhaps for later; `held` and `active` ones are with workers.
 
+    `oldest_ready_at` is since when the first of those that could be claimed now waits; None, if none could be.
     `depth_max` bounds how many may wait. `paused_at` is None unless nothing is claimed from it. `workers` is how many
     that serve it were seen lately; programs that claim jobs and do not report themselves are not among them.
     """
@@ -26,6 +27,7 @@ class Queue(Struct, frozen=True, kw_only=True):
     held: int = 0
     active: int = 0
     workers: int = 0
+    oldest_ready_at: datetime | None = None
     depth_max: int | None = None
     paused_at: datetime | None = None
     paused_by: str | None = None
@@ -50,8 +52,9 @@ class Queues(Reads):
         """One queue as it is now. A queue is there as soon as somebody names it."""
         check_text_name("queue", queue)
         counts = {phase: (await self.count(queue=queue, phase=phase))[()] for phase in _PHASES}
+        oldest = await self.store.oldest_ready(self.tenant, queue)
         facts = await self.store.queues(self.tenant, queue)
-        return _queue(queue, facts[0] if facts else None, counts, (await self._served())[queue])
+        return _queue(queue, facts[0] if facts else None, counts, (await self._served())[queue], oldest.get(queue))
 
     async def queues(self) -> list[Queue]:
         """Every queue in which jobs are, which somebody serves, or for which something is set; by name.
@@ -59,13 +62,17 @@ class Queues(Reads):
         It counts all jobs that have not ended. Of more than 1,000 queues for which something is set, some are missing.
         """
         counts = {phase: await self.count(by=["queue"], phase=phase) for phase in _PHASES}
+        oldest = await self.store.oldest_ready(self.tenant)
         facts = {each.name: each for each in await self.store.queues(self.tenant)}
         served = await self._served()
         named = {name for counted in counts.values() for (name,) in counted if name is not None}
         return [
-            _queue(name, facts.get(name), {phase: counts[phase].get((name,), 0) for phase in _PHASES}, served[name])
+            _queue(
+                name, facts.get(name), {phase: counts[phase].get((name,), 0) for phase in _PHASES}, served[name],
+                oldest.get(name),
+            )
             for name in sorted(named | facts.keys() | served.keys())
-        ]
+        ]  # fmt: skip
 
     async def _served(self) -> Counter[str]:
         """By how many workers each queue is served."""
@@ -73,9 +80,9 @@ class Queues(Reads):
         return Counter(queue for report in reports for queue in set(report.queues))
 
 
-def _queue(name: str, facts: QueueFacts | None, counts: dict[str, int], workers: int) -> Queue:
+def _queue(name: str, facts: QueueFacts | None, counts: dict[str, int], workers: int, oldest: int | None) -> Queue:
     facts = facts or QueueFacts(name=name)
     return Queue(
-        name=name, **counts, workers=workers, depth_max=facts.depth_max, paused_at=to_moment_or_none(facts.paused_at),
-        paused_by=facts.paused_by, paused_reason=facts.paused_reason,
+        name=name, **counts, workers=workers, oldest_ready_at=to_moment_or_none(oldest), depth_max=facts.depth_max,
+        paused_at=to_moment_or_none(facts.paused_at), paused_by=facts.paused_by, paused_reason=facts.paused_reason,
     )  # fmt: skip

@@ -53,13 +53,18 @@ class Schedules(Scoped):
         Each is a dict of name, cron, zone (UTC, if it has none), kind, payload and `next_at`: the first tick after now,
         for one that is new or whose cron or zone has changed. One that is as it was goes on from the tick it was at.
         """
+        given = self.schedule_records(items)
+        kept = {each.name: each for each in await self.store.keep_schedules(self.tenant, given)}
+        return [Schedule(kept[each.name], self._codec) for each in given]
+
+    def schedule_records(self, items: Iterable[Item]) -> list[fleet.Schedule]:
+        """What `keep_schedules` asks of the store, checked."""
         given = [self._schedule(item) for item in listed("schedules", items, of="dicts", most=SCHEDULES_MAX)]
         names = [each.name for each in given]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InvalidArgument(f"two of the schedules are called {shown(twice)}; give each a name of its own")
-        kept = {each.name: each for each in await self.store.keep_schedules(self.tenant, given)}
-        return [Schedule(kept[name], self._codec) for name in names]
+        return given
 
     async def schedules(self) -> list[Schedule]:
         """All that are kept, by name."""

@@ -1,8 +1,9 @@
 """What every part of a client shares: the store, the tenant, the codec, and how a verb becomes a request."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Self, TypedDict
 
+from detent.client import tracing
 from detent.client.arguments import Item, check_text_name, check_version, derived_name
 from detent.client.codec import Codec
 from detent.client.moments import to_micros
@@ -24,6 +25,7 @@ STANDARD: Final = "standard"
 DEFAULT_TENANT: Final = "default"
 _PREPARED: Final = frozenset({*VALUES, "error", "progress"})
 _SPECIAL: Final = _PREPARED | {"tx", "request_id"}
+Ask = Callable[[Sequence[Request], Transaction | None], Awaitable[list[Job | DetentError]]]
 
 
 class Who(TypedDict, total=False):
@@ -60,9 +62,17 @@ class Scoped:
         """How this client's values are kept."""
         return self._codec
 
+    def of_tenant(self, tenant: str, store: Store | None = None) -> Self:
+        """The same store for another tenant, perhaps through something that looks on. It is open as long as this is."""
+        other = type(self)(store or self.store, tenant=tenant, codec=self._codec, lifecycles=self._own)
+        other._registry = self._registry
+        return other
+
     async def open(self) -> None:
         """Open the store and make it ready; `async with connect(…)` does it."""
         await self.store.open()
+        if self.tenant == DEFAULT_TENANT:  # whoever names no tenant is in that of the token, where there is one
+            self.tenant = getattr(self.store, "home", None) or DEFAULT_TENANT
         try:
             self._registry = Registry(*await self.store.register(*self._own))
         except BaseException:
@@ -88,16 +98,20 @@ class Scoped:
         return await self.store.register()
 
     async def _each(
-        self, items: Sequence[Item], request_of: Callable[[Item], Request], tx: Transaction | None
+        self, items: Sequence[Item], request_of: Callable[[Item], Request], ask: Ask, tx: Transaction | None
     ) -> list[Job | DetentError]:
         """Carry out what can be, in one transaction. An item that is wrong in itself is answered with its error."""
         asked = [_made(item, request_of) for item in items]
         requests = [request for request in asked if isinstance(request, Request)]
-        answers = iter(await self._ask(requests, tx) if requests else ())
+        answers = iter(await ask(requests, tx) if requests else ())
         return [next(answers) if isinstance(each, Request) else each for each in asked]
 
     async def _ask(self, requests: Sequence[Request], tx: Transaction | None = None) -> list[Job | DetentError]:
         return [self._seen(reply) for reply in await self.store.apply(requests, tx)]
+
+    async def _ask_new(self, requests: Sequence[Request], tx: Transaction | None = None) -> list[Job | DetentError]:
+        """The same for jobs that are to be made, which may be part of a trace."""
+        return await tracing.asked(requests, lambda asked: self._ask(asked, tx))
 
     async def _do(self, verb: str, job_id: str, who: Mapping[str, Any], **arguments: Any) -> Job:
         """One verb on one job: the job, or the error raised."""

@@ -80,6 +80,7 @@ class SyncClient:
     expire = twin(Client.expire)
     time_out = twin(Client.time_out)
     dead_letter = twin(Client.dead_letter)
+    apply = twin(Client.apply)
     rerun = twin(Client.rerun)
 
     get = twin(Client.get)
@@ -119,6 +120,9 @@ class SyncClient:
     pause_schedule = twin(Client.pause_schedule)
     resume_schedule = twin(Client.resume_schedule)
     forget_schedule = twin(Client.forget_schedule)
+    create_token = twin(Client.create_token)
+    tokens = twin(Client.tokens)
+    revoke_token = twin(Client.revoke_token)
 
     def tail(
         self, *, after: str | None = None, timeout_s: float | None = None, **filters: Unpack[EventFilters]

@@ -11,7 +11,7 @@ from detent.client.reads import Reads
 from detent.client.replaying import Replay, State, replay, state_at
 from detent.client.verifying import verify
 from detent.kernel.parse import COUNT_MAX
-from detent.lifecycle.bounds import check_at_least, check_whole
+from detent.lifecycle.bounds import check_at_least, check_kind, check_whole
 from detent.store import Pruned, Retention
 from detent.store.query import DAY_S
 
@@ -63,6 +63,7 @@ class Upkeep(Reads):
         self, *, all_tenants: bool = False, on_progress: Callable[[int, int], None] = lambda jobs, events: None
     ) -> Report:
         """Hold every record against its log and every move against its lifecycle. Reads only, in bounded memory."""
+        check_kind("all_tenants", all_tenants, bool)
         return await verify(self.store, None if all_tenants else self.tenant, on_progress)
 
     async def replay(

@@ -4,18 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Unpack
 
-from detent.client.arguments import Item, bounded, check_text_name, derived_name, is_name
-from detent.client.raising import error_of, is_unknown
-from detent.client.scope import Scoped, Who, raised
+from detent.client.applying import Applying
+from detent.client.arguments import Item, bounded, check_text_name
+from detent.client.scope import Who, raised
 from detent.client.views import Job
 from detent.errors import DetentError, InvalidArgument, shown
 from detent.kernel import Error
 from detent.kernel.command import Claim
 from detent.lifecycle import Policy
 from detent.lifecycle.bounds import check_whole
-from detent.lifecycle.registry import Registry
-from detent.store import ClaimRequest, Request
-from detent.store.clock import new_id
+from detent.store import ClaimRequest
 from detent.store.protocol import Transaction
 
 Reported = Error | Mapping[str, Any] | BaseException
@@ -23,7 +21,7 @@ CLAIM_MAX: Final = 1_000
 NAMES_MAX: Final = 100
 
 
-class Verbs(Scoped):
+class Verbs(Applying):
     """Each verb answers with the job as it is then, or raises; a batch answers each item with one or the other."""
 
     async def enqueue(
@@ -64,14 +62,14 @@ class Verbs(Scoped):
         del given["self"]
         given.pop("tx", None)
         await self._know([given])
-        (answer,) = await self._ask([self._new_job(given)], tx)
+        (answer,) = await self._ask_new([self._new_job(given)], tx)
         return raised(answer)
 
     async def enqueue_many(self, items: Iterable[Item], *, tx: Transaction | None = None) -> list[Job | DetentError]:
         """Make jobs, each given as the arguments of `enqueue`, in one transaction."""
         listed = bounded(items)
         await self._know(listed)
-        return await self._each(listed, self._enqueue_request, tx)
+        return await self._each(listed, self._enqueue_request, self._ask_new, tx)
 
     async def claim(
         self,
@@ -93,10 +91,23 @@ class Verbs(Scoped):
         """Take up to `limit` jobs that are due, the first in order. `start` also starts them, in the same move."""
         who = {"worker": worker, "request_id": request_id, "actor": actor, "role": role, "trace_id": trace_id}
         how = {"lease_s": lease_s, "allow_unusual_lease": allow_unusual_lease, "start": start}
-        command = self._command("claim", {**who, **how})
+        request = self.claim_request({**who, **how}, queues=queues, kinds=kinds, adapters=adapters, limit=limit)
+        return [raised(self._seen(reply)) for reply in await self.store.claim(request, tx)]
+
+    def claim_request(
+        self,
+        arguments: Item,
+        *,
+        queues: Sequence[str] = ("default",),
+        kinds: Sequence[str] | None = None,
+        adapters: Sequence[str] | None = None,
+        limit: int = 1,
+    ) -> ClaimRequest:
+        """What `claim` asks of the store, checked."""
+        command = self._command("claim", arguments)
         assert isinstance(command, Claim)
         check_whole("limit", limit, least=1, most=CLAIM_MAX)
-        request = ClaimRequest(
+        return ClaimRequest(
             self.tenant,
             command,
             names("queues", queues) or (),
@@ -104,7 +115,6 @@ class Verbs(Scoped):
             names("adapters", adapters),
             limit,
         )
-        return [raised(self._seen(reply)) for reply in await self.store.claim(request, tx)]
 
     async def start(self, job_id: str, **who: Unpack[Who]) -> Job:
         """Begin the work on a job that was claimed; it is the first heartbeat."""
@@ -225,35 +235,8 @@ class Verbs(Scoped):
 
     async def rerun(self, job_id: str, *, payload: Any = None, delay_s: float = 0.0, **who: Unpack[Who]) -> Job:
         """Run an ended job again: the answer is a new job that names it. `payload` replaces the old one."""
-        request_id = who.get("request_id")
-        new = new_id() if request_id is None else derived_name(self.tenant, job_id, "rerun", request_id)
+        new = self._rerun_id(job_id, who.get("request_id"))
         return await self._do("rerun", job_id, who, new_job_id=new, payload=payload, delay_s=delay_s)
-
-    async def _know(self, items: Iterable[Item]) -> None:
-        """Look up what the items name and this client has not seen: somebody else may have registered it."""
-        for item in items:
-            name = item.get("lifecycle") if type(item) is dict else None
-            if type(name) is str and not self._registry.knows(name):
-                self._registry = Registry(*await self.store.register())
-                return
-
-    async def _batch(self, verb: str, items: Iterable[Item], tx: Transaction | None) -> list[Job | DetentError]:
-        given = bounded(items)
-        policies = await self._policies([item["job_id"] for item in given if _has_unknown_error(item)])
-
-        def request(item: Item) -> Request:
-            arguments = dict(item)
-            job_id = arguments.pop("job_id", None)
-            if _has_unknown_error(item):
-                arguments["error"] = error_of(item["error"], policies.get(job_id))
-            return self._request(verb, job_id, arguments)
-
-        return await self._each(given, request, tx)
-
-
-def _has_unknown_error(item: Item) -> bool:
-    """Whether the policy of its job has a say in what its error counts as."""
-    return isinstance(item, Mapping) and is_unknown(item.get("error")) and is_name(item.get("job_id"))
 
 
 def names(field: str, given: Sequence[str] | None) -> tuple[str, ...] | None:

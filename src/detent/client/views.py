@@ -13,6 +13,7 @@ from detent.kernel import Error
 from detent.kernel.change import Answer
 from detent.kernel.job import Progress
 from detent.lifecycle import Policy
+from detent.telemetry.traceparent import parts_of, trace_id_of
 
 Value = TypeVar("Value")
 
@@ -56,6 +57,16 @@ class OptionalMoment:
         return None if micros is None else to_moment(micros)
 
 
+class Trace:
+    """A trace's id, by which it is searched for, whether the record has it alone or in a whole traceparent."""
+
+    def __init__(self, path: str) -> None:
+        self._get = attrgetter(path)
+
+    def __get__(self, view: View, owner: type) -> str | None:
+        return trace_id_of(self._get(view.record))
+
+
 class Job(View, frozen=True, eq=False, gc=False):
     """A job as it was when it was read. It does not change; read it again to see what became of it.
 
@@ -80,7 +91,7 @@ class Job(View, frozen=True, eq=False, gc=False):
     limit_key = Field[str | None]("spec.limit_key")
     dedupe_key = Field[str | None]("spec.dedupe_key")
     correlation_id = Field[str]("spec.correlation_id")
-    trace_id = Field[str | None]("spec.trace_id")
+    trace_id = Trace("spec.trace_id")
     parent_job_id = Field[str | None]("spec.parent_job_id")
     workflow_id = Field[str | None]("spec.workflow_id")
     step_index = Field[int | None]("spec.step_index")
@@ -131,6 +142,12 @@ class Job(View, frozen=True, eq=False, gc=False):
     ended_at = OptionalMoment("ended_at")
 
     @property
+    def traceparent(self) -> str | None:
+        """Its trace as W3C has it, with the span in which it was made, where whoever made it was traced."""
+        kept = self.record.spec.trace_id
+        return None if parts_of(kept) is None else kept
+
+    @property
     def payload(self) -> Any:
         return self.codec.decode(self.record.spec.payload)
 
@@ -172,7 +189,7 @@ class Event(View, frozen=True, eq=False, gc=False):
     attempt = Field[int]("attempt")
     request_id = Field[str | None]("request_id")
     correlation_id = Field[str]("correlation_id")
-    trace_id = Field[str | None]("trace_id")
+    trace_id = Trace("trace_id")
     cause = Field[str | None]("cause")
     changes = Field[dict[str, Any]]("changes")
     payload = Field[dict[str, Any] | None]("payload")

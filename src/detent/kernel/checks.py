@@ -8,8 +8,9 @@ from detent.kernel.command import Command
 from detent.kernel.job import Job
 from detent.lifecycle import Lifecycle
 from detent.lifecycle.table import Route
-from detent.lifecycle.words import NOTING, ROLES, SYSTEM, WORKING
+from detent.lifecycle.words import NOTING, ROLES, SYSTEM, WORKING, Role
 
+NOBODY: Final = "nobody"  # no lifecycle gives a verb to it
 _ROLES: Final = frozenset(ROLES)
 # What needs no revision even where the lifecycle demands one: who claims has not read the job, and a note is no move.
 _NO_REV: Final = frozenset({"claim", *NOTING})
@@ -20,6 +21,8 @@ def role_of(route: Route, job: Job, command: Command) -> str:
 
     Whether a worker is the owner is for the record to say, not for the worker.
     """
+    if command.granted is not None:
+        return _granted_role(route, job, command, command.granted)
     if command.role is not None:
         role: str = command.role
     elif command.actor is not None and command.actor in _ROLES:
@@ -31,6 +34,17 @@ def role_of(route: Route, job: Job, command: Command) -> str:
     if role in WORKING:
         return "owner" if command.worker is not None and command.worker == job.owner else "worker"
     return role
+
+
+def _granted_role(route: Route, job: Job, command: Command, granted: frozenset[Role]) -> str:
+    """One that the asker may act in, or nobody's. What it calls itself counts for nothing here."""
+    wanted = command.role or ("worker" if command.worker is not None else None)
+    if wanted is None:
+        return next((role for role in route.by if role in granted and role not in WORKING), NOBODY)
+    if wanted in WORKING:
+        is_owner = command.worker is not None and command.worker == job.owner
+        return NOBODY if "worker" not in granted else "owner" if is_owner else "worker"
+    return wanted if wanted in granted else NOBODY
 
 
 def reason_to_refuse(lifecycle: Lifecycle, job: Job, command: Command, route: Route, role: str, now: int) -> str | None:

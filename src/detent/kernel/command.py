@@ -22,7 +22,8 @@ class Command(Struct, frozen=True, kw_only=True, tag_field="verb", tag=_snake, f
     """Who asks, and on what ground. `worker` makes the asker a worker; `attempt` and `expected_rev` are the fence.
 
     `value_digest` stands for payload, result and checkpoint when a repeat is told from another request: encrypted,
-    the same value is other bytes each time.
+    the same value is other bytes each time. `granted` are the roles that the asker may act in, where somebody has
+    judged that; None: any.
     """
 
     verb: ClassVar[str] = ""
@@ -36,6 +37,7 @@ class Command(Struct, frozen=True, kw_only=True, tag_field="verb", tag=_snake, f
     reason: str | None = None
     trace_id: str | None = None
     value_digest: str | None = None
+    granted: frozenset[Role] | None = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

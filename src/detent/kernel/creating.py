@@ -2,6 +2,7 @@
 
 from detent.kernel import bookkeeping
 from detent.kernel.change import Change
+from detent.kernel.checks import NOBODY
 from detent.kernel.clock import micros
 from detent.kernel.command import Command, Enqueue
 from detent.kernel.digest import digest
@@ -46,8 +47,18 @@ def _submit(draft: Draft, cause: str | None) -> None:
     onward = draft.route_of("submit")
     if onward is None or onward.leg.state.phase not in ("ready", "parked"):
         return  # a submit that ends the job brings a result; it has to be asked for
-    if onward.default_role in onward.roles:
-        draft.move("submit", onward.leg, _enter(draft, onward), role=onward.default_role, cause=cause)
+    role = _submitter(onward, draft.command)
+    if role in onward.roles:
+        draft.move("submit", onward.leg, _enter(draft, onward), role=role, cause=cause)
+
+
+def _submitter(onward: Route, command: Command) -> str:
+    """What comes along with an enqueue is no way round: who may not submit does not. Jobs that the system makes, of
+    whatever somebody asked, are its own.
+    """
+    if command.granted is None or not isinstance(command, Enqueue):
+        return onward.default_role
+    return next((role for role in onward.by if role in command.granted), NOBODY)
 
 
 def spec_of(lifecycle: Lifecycle, command: Enqueue, now: int) -> Spec:
@@ -70,6 +81,9 @@ def limit_key_of(kind: str, policy: Policy) -> str | None:
 
 
 def enqueue_role(route: Route, command: Command, roles: frozenset[str]) -> str:
+    if command.granted is not None:
+        wanted = (command.role,) if command.role is not None else route.by
+        return next((role for role in wanted if role in command.granted), NOBODY)
     if command.role is not None:
         return command.role
     return command.actor if command.actor is not None and command.actor in roles else route.default_role

@@ -32,7 +32,7 @@ def dead_letter_of(lifecycle: Lifecycle, job: Job) -> DeadLetter | None:
     assert error.stage is not None, "a failure that ended a job has a stage"
     return DeadLetter(
         job_id=job.id,
-        reason_code=error.reason_code or reason_of(error.type, job.spec.policy.error_classes),
+        reason_code=_reason_code(error, job),
         stage=error.stage,
         last_error=error,
         attempts=job.attempt,
@@ -40,3 +40,12 @@ def dead_letter_of(lifecycle: Lifecycle, job: Job) -> DeadLetter | None:
         last_lease_expires_at=job.last_lease_expires_at,
         correlation_id=job.spec.correlation_id,
     )
+
+
+def reason_code_of(job: Job) -> ReasonCode | None:
+    """Why it ended as it did; None, if nothing went wrong with it."""
+    return None if job.error is None else _reason_code(job.error, job)
+
+
+def _reason_code(error: Error, job: Job) -> ReasonCode:
+    return error.reason_code or reason_of(error.type, job.spec.policy.error_classes)

@@ -17,8 +17,8 @@ VALUES: Final = ("payload", "result", "checkpoint")
 
 
 def fingerprint(lifecycle: Lifecycle, command: Command) -> str:
-    """The content of a request: lifecycle, verb and arguments, whatever revision and trace it came with."""
-    content = replace(command, expected_rev=None, request_id=None, trace_id=None)
+    """The content of a request: lifecycle, verb and arguments, whatever revision, trace and grant it came with."""
+    content = replace(command, expected_rev=None, request_id=None, trace_id=None, granted=None)
     if command.value_digest is not None:
         content = replace(content, **{name: NULL for name in VALUES if getattr(content, name, None) is not None})
     return digest_of((lifecycle.name, lifecycle.version, content))
@@ -100,6 +100,8 @@ def _was_holder(job: Job, command: Command) -> bool:
 def _may_ask(lifecycle: Lifecycle, command: Command) -> bool:
     """Only someone who could have made the move may hear that it is made."""
     by = {role for move in lifecycle.moves if move.verb == command.verb for role in move.by}
+    if command.granted is not None and by.isdisjoint(WORKING if command.worker is not None else command.granted):
+        return False
     role: str | None = command.role
     if role is None:
         role = command.actor if command.actor in ROLES else "worker" if command.worker is not None else None

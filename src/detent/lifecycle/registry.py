@@ -27,8 +27,8 @@ class Registry:
         if latest.version < lifecycle.version:
             self._latest[lifecycle.name] = lifecycle
 
-    def knows(self, name: str) -> bool:
-        return name in self._latest
+    def knows(self, name: str, version: int | None = None) -> bool:
+        return name in self._latest if version is None else (name, version) in self._known
 
     def get(self, name: str, version: int | None = None) -> Lifecycle:
         """The named version, or the latest."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from detent.client.codec import Codec
 from detent.errors import InvalidArgument, PermanentError
+from detent.runtime import tracing
 from detent.runtime.context import Context
 from detent.runtime.current import begin
 from detent.runtime.run import Run
@@ -24,8 +25,9 @@ class Caller:
     def call(self, run: Run) -> Any:
         """What the function returns: of a coroutine function, the coroutine."""
         handler = run.handler
+        begin(run.job)
+        tracing.enter(run)
         given = self.arguments(run)
-        begin(run.job.spec)
         if handler.wants_context:
             return handler.function(self._context_of(run), **given)
         return handler.function(**given)

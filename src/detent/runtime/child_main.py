@@ -12,15 +12,18 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, Final
 
+from detent.runtime import tracing
 from detent.runtime.addresses import found
 from detent.runtime.context import Context
 from detent.runtime.current import begin
 from detent.runtime.faults import Fault, fault_of
 from detent.runtime.messages import Answer, Done, Ready, Task, Told
 from detent.runtime.pipe_hand import PipeHand
+from detent.telemetry.tracing import flush
 
 _DIE_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
 ORPHANED: Final = 3  # exit code
+FLUSH_S: Final = 1.0  # for spans that are still to be sent; the worker waits a little longer
 
 
 class Line:
@@ -47,6 +50,7 @@ class Line:
                 os._exit(ORPHANED)
             match message:
                 case None:
+                    flush(FLUSH_S)
                     os._exit(0)
                 case Task():
                     self.tasks.put(message)
@@ -75,7 +79,8 @@ def main(fd: int) -> None:
 def _carried_out(task: Task, hand: PipeHand) -> Done:
     try:
         function = found(task.address)
-        begin(task.job.spec)  # one at a time: the next task's takes its place
+        begin(task.job)  # one at a time: the next task's takes its place
+        tracing.enter_from(task.traceparent, task.job)
         value = function(Context(hand), **task.arguments) if task.wants_context else function(**task.arguments)
         return Done(asyncio.run(_awaited(value)) if inspect.isawaitable(value) else value)
     except BaseException as error:  # SystemExit too: it is the handler's, and the child lives on

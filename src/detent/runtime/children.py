@@ -15,6 +15,7 @@ from detent.client import Codec, Job
 from detent.errors import Cancelled, DetentError, LeaseLost, Stopped
 from detent.kernel.failure import CRASHED
 from detent.kernel.job import NULL
+from detent.runtime import tracing
 from detent.runtime.addresses import portable
 from detent.runtime.backing_off import Backoff
 from detent.runtime.calling import Caller, Unfit
@@ -79,6 +80,7 @@ class Children:
             child.run = run
             run.carrier = child
             try:
+                tracing.begin(run)
                 child.say(self._task(run))
             except Unfit as unfit:
                 self._over(child, None, fault_of(unfit.__cause__ or unfit, stage="input"))
@@ -112,7 +114,7 @@ class Children:
         checkpoint = None if run.job.checkpoint is None else _PLAIN.encode(job.checkpoint)
         record = replace(run.job, spec=spec, checkpoint=checkpoint)
         given = self._caller.arguments(run)
-        return Task(portable(handler.address), handler.wants_context, given, record, self._worker)
+        return Task(portable(handler.address), handler.wants_context, given, record, self._worker, tracing.carried(run))
 
     def _spawn(self) -> None:
         if self._is_closed or len(self._children) >= self._size:

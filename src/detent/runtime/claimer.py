@@ -7,13 +7,14 @@ takes as long as a claim that starts.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from time import monotonic
+from time import monotonic, time_ns
 from typing import Final
 
 from detent import kernel
 from detent.client import Client
-from detent.errors import DetentError, StoreError
+from detent.errors import DetentError, Forbidden, StoreError, Unauthorized
 from detent.kernel.command import Claim
+from detent.runtime import tracing
 from detent.runtime.backing_off import Backoff
 from detent.runtime.committer import BATCH_MAX
 from detent.runtime.duty import nudged_within
@@ -48,6 +49,7 @@ class Claimer:
         knows: Callable[[Key], bool],
         taken: Taken,
         may_claim: Callable[[], bool],
+        denied: Callable[[DetentError], None],
         spared: Callable[[], frozenset[tuple[str, str, str]]] = frozenset,
     ) -> None:
         self._client = client
@@ -56,8 +58,10 @@ class Claimer:
         self._knows = knows
         self._taken = taken
         self._may_claim = may_claim
+        self._denied = denied
         self._spared = spared
         self._poll_s = settings.poll_s
+        self._worker = worker
         self._command = Claim(worker=worker, start=True)
         self._queues, self._kinds, self._adapters = settings.queues, kinds, settings.adapters
         self._freed = asyncio.Event()
@@ -97,6 +101,9 @@ class Claimer:
             try:
                 await claim()
                 patience.succeeded()
+            except (Unauthorized, Forbidden) as error:  # no repeat will help: a worker that may not claim is none
+                self._denied(error)
+                return
             except DetentError as error:
                 self._observer.troubled("claim", error)
                 await patience.wait()
@@ -152,7 +159,7 @@ class Claimer:
         request = ClaimRequest(
             self._client.tenant, self._command, self._queues, self._kinds, self._adapters, limit, self._spared()
         )  # fmt: skip
-        sent_s = monotonic()
+        sent_s, sent_ns = monotonic(), time_ns()
         try:
             replies = await self._client.store.claim(request)
         except StoreError:
@@ -167,7 +174,8 @@ class Claimer:
         else:
             self._plenty.clear()
         if jobs:
-            self._observer.claimed(len(jobs))
+            self._observer.claimed(jobs)
+            tracing.claimed(jobs, self._queues, self._worker, sent_ns)
             await self._taken(self._lane, jobs, sent_s)
         return len(jobs)
 
@@ -183,7 +191,7 @@ class Claimer:
         jobs = [job for job in found if job.spec.kind in self._kinds and not self._knows((job.id, job.attempt))]
         self._unheard_s = None
         if jobs:
-            self._observer.claimed(len(jobs))
+            self._observer.claimed(jobs)
             await self._taken(self._lane, jobs, sent_s)
 
     def _pause_s(self) -> float:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from detent.client import Client
-from detent.errors import DetentError, Refused, StoreError
+from detent.errors import DetentError, Refused
 from detent.kernel.command import Command
 from detent.runtime.backing_off import Backoff
 from detent.runtime.observing import Observer
@@ -92,7 +92,7 @@ class Committer:
         while said:
             try:
                 replies = await self._client.store.apply(self._requests(said))
-            except StoreError as error:
+            except DetentError as error:  # a store in trouble, or a token that does not hold any more
                 self._observer.troubled("commit", error)
                 said = await self._later(said, error, patience)
                 continue
@@ -116,7 +116,7 @@ class Committer:
                 self._settled(run, reply)
         return stale
 
-    async def _later(self, said: list[Said], error: StoreError, patience: Backoff) -> list[Said]:
+    async def _later(self, said: list[Said], error: DetentError, patience: Backoff) -> list[Said]:
         """Nobody knows what became of it: it is looked at, and asked again for those that are as they were."""
         await patience.wait()
         for run, _ in said:
@@ -125,7 +125,7 @@ class Committer:
         said = [each for each in said if not each[0].is_surely_lost]
         try:
             return await self._read_again(said)
-        except StoreError:
+        except DetentError:
             return said
 
     async def _read_again(self, said: list[Said]) -> list[Said]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from time import monotonic
@@ -13,8 +12,9 @@ from detent.client.sync import run as blocking
 from detent.errors import InvalidArgument, WaitTimedOut
 from detent.kernel.job import Progress
 from detent.lifecycle.bounds import check_at_least
+from detent.runtime import tracing
 from detent.runtime.artifacts import Artifact
-from detent.store.clock import host_random
+from detent.runtime.log_fields import fields_of
 from detent.store.waiting import is_blocking
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from detent.runtime.hand import Hand
     from detent.store.protocol import Transaction
 
-_TRACE: Final = re.compile("[0-9a-f]{32}")
 WAIT_S: Final = 0.5  # between looks at whether the handler is to stop
 _log: Final = logging.getLogger("detent.job")
 Result = TypeVar("Result")
@@ -68,9 +67,7 @@ class Context:
     def logger(self) -> "logging.LoggerAdapter[logging.Logger]":
         """Python's, with the ids of the job on every record."""
         if self._logger is None:
-            job = self.job
-            names = ("id", "kind", "attempt", "queue", "correlation_id", "trace_id")
-            self._logger = logging.LoggerAdapter(_log, {f"job_{name}": getattr(job, name) for name in names})
+            self._logger = logging.LoggerAdapter(_log, fields_of(self.job.record))
         return self._logger
 
     def progress(self, fraction: float, message: str = "") -> None:
@@ -155,11 +152,9 @@ class Context:
     def trace_headers(self) -> Mapping[str, str]:
         """For calls that the handler makes: what ties them to this job, as W3C Trace Context has it where it can."""
         job = self.job
-        headers = {"x-correlation-id": job.correlation_id or job.id, "x-job-id": job.id}
-        if job.trace_id is not None and _TRACE.fullmatch(job.trace_id):
-            span = f"{round(host_random() * (2**64 - 2)) + 1:016x}"
-            headers["traceparent"] = f"00-{job.trace_id}-{span}-01"
-        elif job.trace_id is not None:
+        headers = tracing.headers_of(job.record.spec.trace_id, job.id)
+        headers |= {"x-correlation-id": job.correlation_id, "x-job-id": job.id}
+        if "traceparent" not in headers and job.trace_id is not None:
             headers["x-trace-id"] = job.trace_id
         return headers
 

@@ -18,6 +18,7 @@ class Task(Struct, frozen=True):
     arguments: dict[str, Any]
     job: kernel.Job
     worker: str
+    traceparent: str | None = None  # of the attempt's span, which the worker has
 
 
 class Told(Struct, frozen=True):

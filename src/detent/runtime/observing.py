@@ -3,7 +3,11 @@
 import logging
 from typing import TYPE_CHECKING, Final
 
+from detent.runtime.log_fields import FAULT, STACK, fields_of
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from detent.kernel import Job
     from detent.runtime.faults import Fault
     from detent.runtime.run import Run
@@ -21,8 +25,8 @@ class Observer:
     def draining(self, running: int, grace_s: float) -> None:
         """It is to stop, and claims no more; so many handlers have so long to finish."""
 
-    def claimed(self, count: int) -> None:
-        """So many jobs were claimed and started."""
+    def claimed(self, jobs: "Sequence[Job]") -> None:
+        """These jobs were claimed, and are about to run."""
 
     def conflicted(self, count: int) -> None:
         """So many jobs that a claim was after had been taken by others in the meantime."""
@@ -80,31 +84,33 @@ class Logging(Observer):
             log.info("stopping: nothing is running")
 
     def failed(self, run: "Run", fault: "Fault") -> None:
-        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, fault.trace.rstrip())
+        extra = {**fields_of(run.job), FAULT: fault}
+        trace = fault.trace.rstrip()
+        log.warning("%s failed: %s: %s\n%s", _named(run), fault.names[0], fault.message, trace, extra=extra)
 
     def stopping(self, run: "Run", reason: str) -> None:
-        log.warning("%s is to stop: %s", _named(run), reason)
+        log.warning("%s is to stop: %s", _named(run), reason, extra=fields_of(run.job))
 
     def late(self, run: "Run", code: str) -> None:
-        log.warning("%s came too late (%s); the store keeps what it said as a note", _named(run), code)
+        said = "%s came too late (%s); the store keeps what it said as a note"
+        log.warning(said, _named(run), code, extra=fields_of(run.job))
 
     def stalled(self, handlers: str, for_s: float, stack: str) -> None:
         if stack:
-            log.error(
-                "stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s", for_s, handlers, stack
-            )
+            said = "stood still for %.1f s in %s; give it isolation='thread' or 'process'\n%s"
+            log.error(said, for_s, handlers, stack, extra={STACK: stack})
         else:
             what = "it was paused, or one of these kept the interpreter, which isolation='process' would keep it from"
             log.error("the whole process stood still for %.1f s; %s: %s", for_s, what, handlers)
 
     def buried(self, job: "Job") -> None:
-        log.error("%s job %s is a dead letter after %d attempts%s", job.spec.kind, job.id, job.attempt, _why(job))
+        said = "%s job %s is a dead letter after %d attempts%s"
+        log.error(said, job.spec.kind, job.id, job.attempt, _why(job), extra=fields_of(job))
 
     def given_up(self, job: "Job") -> None:
         what = "has failed" if job.is_ended else "waits for a person to requeue it"
-        log.error(
-            "%s job %s %s, '%s' after %d attempts%s", job.spec.kind, job.id, what, job.state, job.attempt, _why(job)
-        )
+        said = "%s job %s %s, '%s' after %d attempts%s"
+        log.error(said, job.spec.kind, job.id, what, job.state, job.attempt, _why(job), extra=fields_of(job))
 
     def troubled(self, duty: str, error: BaseException) -> None:
         log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from detent import kernel
 from detent.client import Client
-from detent.errors import DetentError, Refused, StoreError
+from detent.errors import DetentError, Refused
 from detent.kernel.command import Command, Fail
+from detent.runtime import tracing
 from detent.runtime.backing_off import Backoff
 from detent.runtime.ending import Ending
 from detent.runtime.faults import Fault
@@ -57,6 +58,7 @@ class Outcomes:
             return
         run.is_over = True
         self._freed()
+        failure = fault
         if fault is not None and not fault.is_stop and not run.is_killed:  # what a kill brings about is no failure
             self._observer.failed(run, fault)
         if run.is_completing and fault is None:
@@ -66,8 +68,10 @@ class Outcomes:
         else:
             commands = self._ending.of(run, value, fault)
             if fault is None and commands and isinstance(commands[-1], Fail):
-                self._observer.failed(run, _fault_in(commands[-1]))  # it returned, but what nobody can keep
+                failure = _fault_in(commands[-1])  # it returned, but what nobody can keep
+                self._observer.failed(run, failure)
             self._submit(run, commands)
+        tracing.end(run, failure)
 
     def give_back(self, runs: list[Run]) -> list[Run]:
         """Those that have not begun, as their lifecycles allow; the others are returned."""
@@ -149,7 +153,7 @@ class Outcomes:
         while True:
             try:
                 (job,) = await self._client.store.get(self._client.tenant, [run.job.id])
-            except StoreError as error:
+            except DetentError as error:
                 self._observer.troubled("look at a job", error)
                 if run.is_surely_lost:
                     return None

@@ -85,6 +85,10 @@ class Pruner:
 
     async def _round(self) -> None:
         await asyncio.sleep(jittered(self._settings.prune_s))
+        await self.prune()
+
+    async def prune(self) -> None:
+        """Once, of the client's tenant."""
         kept = self._settings.retention
         assert kept is not None, "without a retention nothing is pruned"
         pruned = await self._client.prune(

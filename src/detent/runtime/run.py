@@ -13,6 +13,8 @@ from detent import kernel
 from detent.kernel.job import Progress
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
     from detent.kernel.command import Command
     from detent.runtime.handler import Handler
     from detent.runtime.lane import Lane
@@ -41,6 +43,7 @@ class Run:
     checkpoint: bytes | None = None  # saved, not written yet
     progress: Progress | None = None  # told, not written yet
     progress_told_s = -inf
+    span: "Span | None" = None  # of the attempt, where somebody traces
     carrier: Any = None  # what carries it out: a task, a thread, a child
 
     def __init__(

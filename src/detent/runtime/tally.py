@@ -1,11 +1,12 @@
 """Counting what a worker does: claims, renewals, ends by kind, and how long handlers took. Bounded, whatever comes."""
 
-from bisect import bisect_left
 from collections import Counter
-from itertools import accumulate
+from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from detent.kernel.dead_letter import reason_code_of
+from detent.runtime.counting import Histograms, Table, waited_s
 from detent.runtime.observing import Observer
 
 if TYPE_CHECKING:
@@ -14,63 +15,44 @@ if TYPE_CHECKING:
     from detent.runtime.run import Run
     from detent.runtime.worker import Worker
 
-# Upper ends of the classes that durations are counted in, in seconds: four to each doubling, from 0.1 ms to a day.
-BOUNDS_S: Final[tuple[float, ...]] = tuple(0.0001 * 2 ** (step / 4) for step in range(120))
-
-
-class Durations:
-    """How long the handlers of one kind took. A quantile is right to within a fifth."""
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS_S) + 1)
-        self.sum_s = 0.0
-
-    def took(self, seconds: float) -> None:
-        self.counts[bisect_left(BOUNDS_S, seconds)] += 1
-        self.sum_s += seconds
-
-    def quantile_s(self, share: float) -> float | None:
-        """None: nothing has ended yet."""
-        sums = list(accumulate(self.counts))
-        if not sums[-1]:
-            return None
-        place = bisect_left(sums, max(share * sums[-1], 1))
-        return BOUNDS_S[min(place, len(BOUNDS_S) - 1)]
-
 
 class Tally(Observer):
     """Counters that only grow. `ends` are by kind and by what the attempt came to; `refusals` by their code."""
 
     def __init__(self) -> None:
-        self.claims = self.conflicts = self.renewals = self.stalls = 0
+        self.conflicts = self.renewals = self.stalls = 0
         self.reconciliations = self.expiries = self.removals = 0
-        self.ends: Counter[tuple[str, str]] = Counter()
-        self.failures: Counter[tuple[str, str]] = Counter()  # by kind and error class
-        self.dead_letters: Counter[str] = Counter()  # by kind
-        self.losses: Counter[tuple[str, str]] = Counter()  # what time gave up, by kind and state
+        self.claims = Table("queue", "kind")
+        self.ends = Table("kind", "outcome")
+        self.failures = Table("kind", "error")
+        self.dead_letters = Table("kind", "reason")
+        self.losses = Table("kind", "state")  # what time gave up
         self.ticks: Counter[str] = Counter()
         self.stops: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
         self.verdicts: Counter[str] = Counter()
         self.troubles: Counter[str] = Counter()
-        self.durations: dict[str, Durations] = {}
+        self.waits = Histograms()  # from due to claimed, by kind
+        self.runs = Histograms()  # from claimed to settled, by kind
 
-    def claimed(self, count: int) -> None:
-        self.claims += count
+    def claimed(self, jobs: "Sequence[Job]") -> None:
+        for job in jobs:
+            spec = job.spec
+            self.claims.add(spec.queue, spec.kind)
+            waited = waited_s(job)
+            if waited is not None:
+                self.waits.took(spec.kind, waited)
 
     def conflicted(self, count: int) -> None:
         self.conflicts += count
 
     def ended(self, run: "Run", came_to: str) -> None:
         kind = run.handler.kind
-        self.ends[kind, came_to] += 1
-        durations = self.durations.get(kind)
-        if durations is None:
-            durations = self.durations[kind] = Durations()
-        durations.took(monotonic() - run.began_s)
+        self.ends.add(kind, came_to)
+        self.runs.took(kind, monotonic() - run.began_s)
 
     def failed(self, run: "Run", fault: "Fault") -> None:
-        self.failures[run.handler.kind, fault.names[0]] += 1
+        self.failures.add(run.handler.kind, fault.names[0])
 
     def renewed(self, count: int) -> None:
         self.renewals += count
@@ -94,10 +76,10 @@ class Tally(Observer):
         self.expiries += count
 
     def buried(self, job: "Job") -> None:
-        self.dead_letters[job.spec.kind] += 1
+        self.dead_letters.add(job.spec.kind, reason_code_of(job) or "none")
 
     def given_up(self, job: "Job") -> None:
-        self.losses[job.spec.kind, job.state] += 1
+        self.losses.add(job.spec.kind, job.state)
 
     def ticked(self, schedule: str) -> None:
         self.ticks[schedule] += 1
@@ -123,9 +105,9 @@ class Several(Observer):
         for each in self._observers:
             each.draining(running, grace_s)
 
-    def claimed(self, count: int) -> None:
+    def claimed(self, jobs: "Sequence[Job]") -> None:
         for each in self._observers:
-            each.claimed(count)
+            each.claimed(jobs)
 
     def conflicted(self, count: int) -> None:
         for each in self._observers:

@@ -29,7 +29,7 @@ from typing import Any, Final
 from detent import kernel
 from detent.client import Client
 from detent.client.connecting import Connecting
-from detent.errors import InvalidArgument
+from detent.errors import DetentError, InvalidArgument
 from detent.lifecycle.bounds import check_name
 from detent.runtime.adapters import Adapters
 from detent.runtime.calling import Caller
@@ -104,6 +104,7 @@ class Worker:
         self._observer: Observer = Several(self.tally, observer or Logging())
         self._stopping = Stopping(self._observer)
         self._drain = Drain(self.live, self.settings, self._stopping)
+        self._denial: DetentError | None = None
 
     # -- what whoever runs it does
 
@@ -112,6 +113,7 @@ class Worker:
         async with AsyncExitStack() as stack:
             stack.enter_context(self._drain.listening(signals))
             client = await stack.enter_async_context(self._connect())
+            self._take_name(client)
             self._assemble(client)
             stack.push_async_callback(self._close)
             await self._open()
@@ -120,6 +122,8 @@ class Worker:
             self._observer.draining(len(self.live), self.settings.grace_s)
             self._reporter.nudge()
             await self._drain.carry_out(self._claimers, self._lanes.values(), self._outcomes, self._committer)
+        if self._denial is not None:
+            raise self._denial
 
     def stop(self) -> None:
         """Claim nothing more, let handlers finish within the grace, give the rest back. From the loop's own thread."""
@@ -148,6 +152,13 @@ class Worker:
         return self._drain.is_begun
 
     # -- putting it together
+
+    def _take_name(self, client: Client) -> None:
+        """A token lets its holder act under one worker's name, and under names below it."""
+        own: str | None = getattr(client.store, "worker", None)
+        if own is not None and not f"{self.name}/".startswith(f"{own}/"):
+            self.name = f"{own}/{self.name}"
+            check_name("name", self.name)
 
     def _assemble(self, client: Client) -> None:
         observer, settings = self._observer, self.settings
@@ -206,7 +217,7 @@ class Worker:
         return Claimer(
             self._client, lane, self._kinds(isolation), worker=self.name, settings=self.settings,
             observer=self._observer, knows=self._outcomes.knows, taken=self._taken,
-            may_claim=lambda: not self._committer.is_congested,
+            may_claim=lambda: not self._committer.is_congested, denied=self._be_denied,
             spared=lambda: self._adapters.spared,
         )  # fmt: skip
 
@@ -217,8 +228,9 @@ class Worker:
         self._watchdog.open()
         self._beat()
         self._do(self._reporter.run())
-        self._do(self._reconciler.run())
-        self._do(self._pruner.run())
+        if not getattr(self._client.store, "is_tended", False):  # a service does what time demands by itself
+            self._do(self._reconciler.run())
+            self._do(self._pruner.run())
         await self._adapters.look()
         self._do(self._adapters.run())
         self._do(self._gatekeeper.run([each.lifecycle for each in self.handlers.values()]))
@@ -276,6 +288,11 @@ class Worker:
 
     def _hand_of(self, run: Run) -> OwnHand:
         return OwnHand(run, self._client, self.name, self._stopping, self._resolver)
+
+    def _be_denied(self, error: DetentError) -> None:
+        """It is told once, by whoever runs the worker; what runs still has its grace."""
+        self._denial = error
+        self._drain.begin()
 
     def _freed(self) -> None:
         for claimer in self._claimers.values():

@@ -97,6 +97,13 @@ class Fleet(Protocol):
     async def queues(self, tenant: str, name: str | None = None) -> list[QueueFacts]:
         """Queues for which something is set, by name, up to `QUEUES_MAX`; or that one, if something is set for it."""
 
+    async def oldest_ready(self, tenant: str, queue: str | None = None) -> dict[str, int]:
+        """For each queue in which a job can be claimed now: from when on the first of them could be; or of that one.
+
+        Whether the queue is paused does not matter: its jobs wait all the same. It looks at what waits, and at nothing
+        that is at work or has ended.
+        """
+
     async def report_worker(self, report: WorkerReport) -> None:
         """Keep what a worker says of itself in place of what it said before, as seen now."""
 

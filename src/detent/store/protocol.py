@@ -14,12 +14,13 @@ from detent.store.fleet import Fleet
 from detent.store.limits import KeyReport
 from detent.store.query import Counts, Entry, EventQuery, JobQuery, Migration, Page, Pruned, Retention, Story
 from detent.store.request import ClaimRequest, Replies, Request
+from detent.store.tokens import Tokens
 
 # An open transaction of the caller's, in the store's own terms. Only the store that gave it out knows what it is.
 Transaction = Any
 
 
-class Store(Fleet, Protocol):
+class Store(Fleet, Tokens, Protocol):
     """Every method is atomic. What it acknowledged is durable, and every later call sees it."""
 
     async def open(self) -> None:

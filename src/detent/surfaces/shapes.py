@@ -10,71 +10,16 @@ from detent.client import Event, Job, Note
 from detent.client.tree import Tree
 from detent.client.views import View
 from detent.errors import InvalidArgument
-from detent.kernel import Error
-from detent.kernel.job import Progress
-from detent.lifecycle import Policy
+from detent.wire.fields import JobFields
+from detent.wire.http import events as http
+from detent.wire.http.events import EventShape
 
 VALUES: Final = ("payload", "result", "checkpoint")
 
 
-class JobShape(Struct, frozen=True, kw_only=True):
+class JobShape(JobFields, frozen=True, kw_only=True):
     """A job as it is. What a codec of your own sealed is null, and named in `unreadable`."""
 
-    id: str
-    kind: str
-    lifecycle: str
-    lifecycle_version: int
-    state: str
-    phase: str
-    outcome: str | None
-    rev: int
-    attempt: int
-    tenant: str
-    queue: str
-    priority: int
-    owner: str | None
-    lease_s: float | None
-    lease_expires_at: datetime | None
-    heartbeat_by: datetime | None
-    last_owner: str | None
-    last_lease_expires_at: datetime | None
-    run_at: datetime | None
-    due_at: datetime | None
-    claim_at: datetime | None
-    wake_at: datetime | None
-    deadline_at: datetime | None
-    cancel_by: datetime | None
-    payload: Any
-    result: Any
-    result_ptr: str | None
-    error: Error | None
-    last_error: Error | None
-    checkpoint: Any
-    progress: Progress | None
-    failures: int
-    crashes: int
-    interruptions: int
-    retries: int
-    verdict: str | None
-    rule: str | None
-    dedupe_key: str | None
-    limit_key: str | None
-    correlation_id: str
-    trace_id: str | None
-    parent_job_id: str | None
-    rerun_of: str | None
-    workflow_id: str | None
-    step_index: int | None
-    topic: str | None
-    context_ptr: str | None
-    adapter_id: str | None
-    env: dict[str, str]
-    policy: Policy
-    created_at: datetime
-    updated_at: datetime
-    claimed_at: datetime | None
-    started_at: datetime | None
-    ended_at: datetime | None
     unreadable: list[str]
 
 
@@ -83,32 +28,6 @@ class AnsweredShape(JobShape, frozen=True, kw_only=True):
     `duplicate`, the live job of the dedupe key; `unchanged`, it was so already."""
 
     answer: str
-
-
-class EventShape(Struct, frozen=True, kw_only=True):
-    """One mutation of a job. `changes` are the columns it set; `cursor` is its place in the log, where it is known."""
-
-    id: str
-    job_id: str
-    rev: int
-    type: str
-    verb: str
-    from_state: str | None
-    to_state: str
-    at: datetime
-    actor: str
-    role: str
-    worker: str | None
-    attempt: int
-    request_id: str | None
-    correlation_id: str
-    trace_id: str | None
-    cause: str | None
-    changes: dict[str, Any]
-    payload: dict[str, Any] | None
-    version: int
-    tenant: str
-    cursor: str | None
 
 
 class NoteShape(Struct, frozen=True, kw_only=True):
@@ -143,7 +62,7 @@ def answered_shape(job: Job) -> AnsweredShape:
 
 
 def event_shape(event: Event) -> EventShape:
-    return EventShape(**_fields(event, EventShape))
+    return http.event_shape(event.record, event.cursor)
 
 
 def note_shape(note: Note) -> NoteShape:

@@ -33,6 +33,15 @@ class FleetInMemory:
             known = sorted({queue for owner, queue in (*limits, *self.shelf.pauses) if owner == tenant})
             return [self._queue(tenant, queue) for queue in known if name in (None, queue)][:QUEUES_MAX]
 
+    async def oldest_ready(self, tenant: str, queue: str | None = None) -> dict[str, int]:
+        with self._lock:
+            now, oldest = self._clock(), dict[str, int]()
+            for (owner, _), job in self.shelf.jobs.items():
+                name, since = job.spec.queue, job.claim_at
+                if owner == tenant and queue in (None, name) and since is not None and since <= now:
+                    oldest[name] = min(since, oldest.get(name, since))
+            return oldest
+
     async def report_worker(self, report: WorkerReport) -> None:
         with self._lock:
             now, workers = self._clock(), self.shelf.workers

@@ -42,11 +42,12 @@ from detent.store.waiting import now_s, sleep
 from detent.testing import asking
 from detent.testing.fleet import FleetInMemory
 from detent.testing.shelf import Shelf
+from detent.testing.tokens import TokensInMemory
 
 POLL_S: Final = 0.005
 
 
-class MemoryStore(FleetInMemory):
+class MemoryStore(FleetInMemory, TokensInMemory):
     """It ends with the process, and has no transactions for its callers."""
 
     def __init__(self, *, clock: Clock = host_clock, random: Random = host_random, kept: Keeping | None = None) -> None:

@@ -14,6 +14,7 @@ from detent.store.limits import KeyUse, LimitKey, Rate
 from detent.store.planning import Plan
 from detent.store.query import Story
 from detent.store.request import Kept, Key, Scope
+from detent.store.tokens import TOKEN_KEPT_S, Token
 
 
 class Shelf:
@@ -34,6 +35,7 @@ class Shelf:
         self.pauses: dict[tuple[str, str], tuple[int, str, str | None]] = {}  # since when, by whom and why
         self.workers: dict[tuple[str, str], WorkerReport] = {}
         self.schedules: dict[tuple[str, str], Schedule] = {}
+        self.tokens: dict[str, Token] = {}
         self.paces: dict[tuple[str, str], int] = {}  # by tenant and rule: from when on its next job may be due
         self.rates: dict[LimitKey, Rate] = {}
         self.end = 0  # the last place that was given out
@@ -123,6 +125,8 @@ class Shelf:
             del self.receipts[scope]
         for limited in [key for key, rate in self.rates.items() if rate.expires_at <= self.now]:
             del self.rates[limited]
+        before = self.now - micros(TOKEN_KEPT_S)
+        self.tokens = {each.id: each for each in self.tokens.values() if not each.is_over(before)}
         for key, notes in self.notes.items():
             self.notes[key] = [kept for kept in notes if kept[1] is None or self.now < kept[1]]
         return len(details), len(receipts)

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Final
 
 from detent.client import Client, Job
-from detent.errors import DetentError, PolicyError, Refused
+from detent.errors import DetentError, Forbidden, PolicyError, Refused
 from detent.kernel.clock import micros
 from detent.kernel.command import Schedule
 from detent.runtime.backing_off import Backoff, jittered
@@ -68,6 +68,9 @@ class Gatekeeper:
                 is_prompt = is_prompt or await self._is_prompt(lifecycles)
                 judged = await self.walk()
                 patience.succeeded()
+            except Forbidden as denied:
+                self._leave(denied, is_needed=is_prompt or self._gate.policy is not None)
+                return
             except DetentError as error:
                 self._tell(error)
                 await patience.wait()
@@ -154,6 +157,11 @@ class Gatekeeper:
             return
         _, patience = self._later.get(job_id) or (0.0, Backoff())
         self._later[job_id] = monotonic() + patience.next_s(), patience
+
+    def _leave(self, denied: Forbidden, *, is_needed: bool) -> None:
+        """A token's scopes do not change: verdicts are somebody else's to give. Told of only where any are due."""
+        if is_needed:
+            self._tell(denied)
 
     def _tell(self, error: DetentError) -> None:
         """Once for each trouble, until all is well again: it comes back every few seconds."""

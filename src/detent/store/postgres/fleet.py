@@ -49,6 +49,10 @@ class FleetInDatabase(ABC):
         asked = {"tenant": tenant, "name": name, "limit": QUEUES_MAX}
         return await self._read(lambda session: _made("queues", asked, queue_of))
 
+    async def oldest_ready(self, tenant: str, queue: str | None = None) -> dict[str, int]:
+        asked = {"tenant": tenant, "queue": queue}
+        return dict(await self._read(lambda session: _made("oldest_ready", {**asked, "now": session.clock}, tuple)))
+
     async def report_worker(self, report: WorkerReport) -> None:
         await self._write(lambda session: _report(session, report))
 

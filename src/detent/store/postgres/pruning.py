@@ -9,6 +9,7 @@ from detent.store.postgres.statements import SQL
 from detent.store.postgres.values import numbers, texts
 from detent.store.query import Pruned, Retention
 from detent.store.rows import Row
+from detent.store.tokens import TOKEN_KEPT_S
 
 
 def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Script[Pruned]:
@@ -22,12 +23,14 @@ def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Sc
     notes = yield from _count("expired_notes", {"now": session.now, "limit": limit})
     receipts = yield from _count("expired_receipts", {"now": session.now, "limit": limit})
     rates = yield from _count("expired_rates", {"now": session.now, "limit": limit})
+    over = {"now": session.now - micros(TOKEN_KEPT_S), "limit": limit}
+    tokens = yield from _count("expired_tokens", over)
     return Pruned(
         jobs=removed.jobs,
         events=removed.events,
         details=removed.details + details + notes,
         receipts=receipts,
-        is_done=max(len(jobs), details, notes, receipts, rates) < limit,
+        is_done=max(len(jobs), details, notes, receipts, rates, tokens) < limit,
     )
 
 

@@ -64,14 +64,17 @@ grant insert, update on detent_receipts, detent_queues, detent_paces to detent_a
 grant insert, delete on detent_pauses to detent_app;
 grant insert, update, delete on detent_workers, detent_schedules to detent_app;
 
+-- Tokens are made and revoked. Nothing else of one changes.
+grant insert, update (revoked_at, revoked_by) on detent_tokens to detent_app;
+
 -- The claims of limit keys are counted.
 grant insert, update on detent_rates to detent_app;
 
 -- What has ended goes with all that was kept of it. Rows are locked before they go, and for that PostgreSQL wants the
 -- right to update a column; none of these can be changed all the same, or it does not matter.
 grant delete on detent_ended, detent_events, detent_event_details, detent_notes, detent_receipts, detent_jobs,
-    detent_rates to detent_maintenance;
+    detent_rates, detent_tokens to detent_maintenance;
 grant update (job) on detent_ended, detent_event_details, detent_notes to detent_maintenance;
-grant update (expires_at) on detent_receipts, detent_rates to detent_maintenance;
+grant update (expires_at) on detent_receipts, detent_rates, detent_tokens to detent_maintenance;
 
 commit;

@@ -12,7 +12,7 @@ from detent.store.blocks import blocks
 COMPILED_MAX: Final = 1_024
 _FILES: Final = (
     "jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql", "judging.sql",
-    "limits.sql",
+    "limits.sql", "tokens.sql",
 )  # fmt: skip
 # Parts of others, in this order: what is made of another stands before it.
 _SHARED: Final[tuple[str, ...]] = (

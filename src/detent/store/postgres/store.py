@@ -25,6 +25,7 @@ from detent.store.postgres.server import Server
 from detent.store.postgres.session import Session
 from detent.store.postgres.statements import SQL
 from detent.store.postgres.taking_part import TakingPart
+from detent.store.postgres.tokens import TokensInDatabase
 from detent.store.postgres.transactions import own_transaction
 from detent.store.postgres.work import Work
 from detent.store.protocol import Transaction
@@ -38,7 +39,7 @@ SIZE_MAX: Final = 200  # requests that share a transaction; more of them are qui
 CALM_POLL_S: Final = 0.5  # where rings are heard
 
 
-class PostgresStore(FleetInDatabase):
+class PostgresStore(FleetInDatabase, TokensInDatabase):
     """One connection reads, one listens while somebody waits, the others write; each is made when it is first needed.
 
     Time is the server's, unless a clock is given: that is for tests.

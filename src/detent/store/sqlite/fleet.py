@@ -47,6 +47,10 @@ class FleetInFile(ABC):
         rows = await self._read(lambda session: session.connection.execute(SQL["queues"], (tenant, name, QUEUES_MAX)))
         return [queue_of(row) for row in rows]
 
+    async def oldest_ready(self, tenant: str, queue: str | None = None) -> dict[str, int]:
+        asked = tenant, queue, self._clock()
+        return dict(await self._read(lambda session: session.connection.execute(SQL["oldest_ready"], asked)))
+
     async def report_worker(self, report: WorkerReport) -> None:
         await self._write(lambda session: _report(session, report))
 

@@ -7,6 +7,7 @@ from detent.store.query import Pruned, Retention
 from detent.store.rows import Row, encode
 from detent.store.sqlite.session import Session
 from detent.store.sqlite.statements import SQL
+from detent.store.tokens import TOKEN_KEPT_S
 
 
 def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Pruned:
@@ -16,6 +17,7 @@ def prune(session: Session, tenant: str, retention: Retention, limit: int) -> Pr
         name: _expired(session, name, limit)
         for name in ("expired_details", "expired_notes", "expired_receipts", "expired_rates")
     }
+    expired["expired_tokens"] = _expired(session, "expired_tokens", limit, kept_s=TOKEN_KEPT_S)
     return Pruned(
         jobs=removed.jobs,
         events=removed.events,
@@ -57,7 +59,7 @@ def _each(session: Session, name: str, numbers: Sequence[Row]) -> int:
     return session.connection.total_changes() - before
 
 
-def _expired(session: Session, name: str, limit: int) -> int:
+def _expired(session: Session, name: str, limit: int, *, kept_s: float = 0) -> int:
     before = session.connection.total_changes()
-    session.connection.execute(SQL[name], (session.now, limit))
+    session.connection.execute(SQL[name], (session.now - micros(kept_s), limit))
     return session.connection.total_changes() - before

@@ -7,7 +7,7 @@ from detent.store.blocks import blocks
 
 _FILES: Final = (
     "jobs.sql", "claims.sql", "log.sql", "definitions.sql", "finding.sql", "keeping.sql", "fleet.sql", "judging.sql",
-    "limits.sql",
+    "limits.sql", "tokens.sql",
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ from detent.store.sqlite.fleet import FleetInFile, has_tick
 from detent.store.sqlite.session import Session, Work
 from detent.store.sqlite.sharing import forked
 from detent.store.sqlite.statements import SQL
+from detent.store.sqlite.tokens import TokensInFile
 from detent.store.sqlite.transaction import Transaction
 from detent.store.sqlite.transactions import Transactions
 from detent.store.sqlite.writing import write
@@ -42,7 +43,7 @@ Result = TypeVar("Result")
 POLL_S: Final = 0.05
 
 
-class SqliteStore(FleetInFile):
+class SqliteStore(FleetInFile, TokensInFile):
     """`file` says where and how. Writes go through one thread and reads through another, each with a connection."""
 
     def __init__(
@@ -78,6 +79,7 @@ class SqliteStore(FleetInFile):
     async def migrations(self) -> list[Migration]:
         if self._writer is None:
             return await in_thread(self._file.migrations)
+        self._file.check_place()  # what is open can be read, though it may be no longer where others look for it
         return await self._read(lambda session: migrating.applied(session.connection.raw, self._file.path))
 
     async def close(self) -> None:

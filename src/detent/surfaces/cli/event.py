@@ -19,7 +19,8 @@ from detent.surfaces.cli.log_lines import Lines
 from detent.surfaces.cli.options import JSON, Moment, Seconds, store_options
 from detent.surfaces.cli.output import Screen, write_line
 from detent.surfaces.cli.suggesting import suggested
-from detent.surfaces.shapes import EventShape, event_shape
+from detent.surfaces.shapes import event_shape
+from detent.wire.http.events import EventShape
 
 LAST = 10
 LAST_MAX = 1_000

@@ -21,7 +21,7 @@ def opened(
     A person who makes one is told where: that may be another place than was meant. A script gets what it asked for.
     """
     connecting = connect(url, tenant=tenant, lifecycles=lifecycles, create=create)
-    is_watched = create and sys.stderr.isatty()
+    is_watched = create and sys.stderr.isatty() and not getattr(connecting.store, "is_tended", False)
     is_new = is_watched and all(each.applied_at is None for each in run(connecting.store.migrations()))
     with connecting as client:
         if is_new:

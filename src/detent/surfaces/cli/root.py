@@ -28,6 +28,8 @@ from detent.surfaces.cli.queue import queue
 from detent.surfaces.cli.reconcile import reconcile
 from detent.surfaces.cli.replay import replay
 from detent.surfaces.cli.schedule import schedule
+from detent.surfaces.cli.serve import serve
+from detent.surfaces.cli.token import token
 from detent.surfaces.cli.verify import verify
 from detent.surfaces.cli.width import forget_nonsense
 from detent.surfaces.cli.worker import worker
@@ -39,12 +41,14 @@ STDERR: Final = 2  # the last of the three standard streams
 COMMANDS: Final[tuple[click.Command, ...]] = (
     demo,
     worker,
+    serve,
     enqueue,
     job,
     dlq,
     queue,
     workers,
     schedule,
+    token,
     event,
     lifecycle,
     policy,

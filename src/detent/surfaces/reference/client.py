@@ -6,7 +6,9 @@ from typing import Any, Final, get_args, get_type_hints
 
 from detent.audit import Report, Violation
 from detent.client import Artifact, Client, Codec, Event, Job, Note, connect
+from detent.client.applying import Applying
 from detent.client.awaiting import Awaiting
+from detent.client.client import CARRIED
 from detent.client.dead_letters import DeadLetter, DeadLetters, LetterFilters
 from detent.client.explaining import Budget, Explaining, Explanation
 from detent.client.queues import Queue, Queues
@@ -15,10 +17,11 @@ from detent.client.reasons import Reason
 from detent.client.replaying import Difference, Replay
 from detent.client.schedules import Schedule, Schedules
 from detent.client.scope import Scoped, Who
+from detent.client.tokens import NewToken, Token, Tokens
 from detent.client.tree import Tree
 from detent.client.upkeep import Upkeep
 from detent.client.verbs import Verbs
-from detent.client.views import Field, Moment, OptionalMoment, View
+from detent.client.views import Field, Moment, OptionalMoment, Trace, View
 from detent.client.ways import Way
 from detent.client.workers import Worker, Workers
 from detent.store import Page, Pruned
@@ -30,7 +33,7 @@ _BATCH: Final = "_many"
 _VIEWS: Final = (Job, Event, Note, Schedule)
 _ANSWERS: Final = (
     Page, Artifact, Tree, Explanation, Reason, Way, Budget, DeadLetter, Pruned, Report, Violation, Replay, Difference,
-    Queue, Worker,
+    Queue, Worker, NewToken, Token,
 )  # fmt: skip
 _KEYWORDS: Final = (Who, JobFilters, EventFilters, LetterFilters)
 # Which class of the client holds what; a method is listed where it is written.
@@ -43,6 +46,7 @@ _GROUPS: Final = {
     "Queues": "Queues as wholes. A paused one is passed over by claims; nothing else changes.",
     "Workers": "Each reports itself every few seconds; whoever asks sees who is there.",
     "Schedules": "Jobs that the calendar asks for. Whoever reads the calendar says when the next tick is.",
+    "Tokens": "Who may do what over a service. The store keeps a digest of each; its text is shown once.",
 }
 
 
@@ -63,13 +67,27 @@ def client_page() -> str:
 
 def public_methods() -> dict[str, Method]:
     found = inspect.getmembers(Client, callable)
-    return {name: method for name, method in found if not name.startswith("_")}
+    return {name: method for name, method in found if not name.startswith("_") and name not in CARRIED}
 
 
 def groups() -> dict[str, list[str]]:
     """Every public method under its heading, in the order of the code."""
     listed: dict[str, list[str]] = {name: [] for name in _GROUPS}
-    homes = (Scoped, Client, Verbs, Reads, Awaiting, Explaining, DeadLetters, Upkeep, Queues, Workers, Schedules)
+    homes = (
+        Scoped,
+        Client,
+        Verbs,
+        Applying,
+        Reads,
+        Awaiting,
+        Explaining,
+        DeadLetters,
+        Upkeep,
+        Queues,
+        Workers,
+        Schedules,
+        Tokens,
+    )
     for home in homes:
         for name in vars(home):
             if name in public_methods():
@@ -82,7 +100,7 @@ def _heading(home: type, name: str) -> str:
         return "Opening"
     if home in (Awaiting, Explaining, DeadLetters):
         return "Reads"
-    return "Batches" if name.endswith(_BATCH) else home.__name__
+    return "Batches" if home is Applying or name.endswith(_BATCH) else home.__name__
 
 
 def _method(name: str) -> str:
@@ -127,6 +145,8 @@ def attributes(kind: type[View]) -> Iterator[tuple[str, str, str]]:
     for name, found in vars(kind).items():
         if isinstance(found, Field):
             yield name, type_name(get_args(vars(found)["__orig_class__"])[0]), ""
+        elif isinstance(found, Trace):
+            yield name, "str | None", ""
         elif isinstance(found, Moment):
             yield name, "datetime", ""
         elif isinstance(found, OptionalMoment):

@@ -1,12 +1,16 @@
 """The page of error codes."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from detent.errors import (
     ARGUMENT_ERRORS,
+    DENIALS,
     POLICY_ERRORS,
     REFUSALS,
+    SERVICE_ERRORS,
     STORE_ERRORS,
+    TOKEN_ERRORS,
     Cancelled,
     LeaseConflictError,
     LeaseLost,
@@ -58,6 +62,7 @@ def error_page() -> str:
             "call took effect.",
             _codes(STORE_ERRORS),
         ),
+        *_of_the_service(),
         section("NotFound", "`not_found`: there is no such job or lifecycle in this tenant."),
         section(
             "WaitTimedOut",
@@ -76,6 +81,25 @@ def error_page() -> str:
             "to stop, and lets it pass.",
             table(("class", "meaning"), ((code(each.__name__), _first_line(each)) for each in _OF_HANDLERS)),
         ),
+    )
+
+
+def _of_the_service() -> Iterator[str]:
+    yield section(
+        "Unauthorized",
+        "Nobody knows who asks. What became of a token is told to those only who know its secret.",
+        _codes(TOKEN_ERRORS),
+    )
+    yield section(
+        "Forbidden",
+        "The token is good, and does not reach as far as what was asked.",
+        _codes(DENIALS),
+    )
+    yield section(
+        "ServiceError",
+        "Of `detent serve` and of clients over HTTP. Nothing was done: the request cannot be taken as it came, "
+        "or not now.",
+        _codes(SERVICE_ERRORS),
     )
 
 

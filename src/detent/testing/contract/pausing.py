@@ -108,7 +108,7 @@ class Pausing(Contract):
 
         assert listed == [
             Queue(name="a", paused_at=paused_at, paused_by="ann"),
-            Queue(name="b", ready=1, depth_max=5),
+            Queue(name="b", ready=1, oldest_ready_at=paused_at, depth_max=5),
             Queue(name="c", held=1, active=1),
         ]
         assert [await bench.client.queue(each.name) for each in listed] == listed

@@ -1,5 +1,6 @@
 """The whole contract, put together from its themes."""
 
+from detent.testing.contract.ages import Ages
 from detent.testing.contract.artifacts import Artifacts
 from detent.testing.contract.batches import Batches
 from detent.testing.contract.claims import Claims
@@ -23,6 +24,7 @@ from detent.testing.contract.schedules import Schedules
 from detent.testing.contract.tailing import Tailing
 from detent.testing.contract.tallies import Tallies
 from detent.testing.contract.tenants import Tenants
+from detent.testing.contract.tokens import TokensKept
 from detent.testing.contract.twins import Twins
 from detent.testing.contract.verdicts import Verdicts
 from detent.testing.contract.versions import Versions
@@ -55,9 +57,11 @@ class StoreContract(
     Removal,
     Purging,
     Pausing,
+    Ages,
     Limiting,
     Workers,
     Schedules,
+    TokensKept,
     Wires,
 ):
     """What a store must do. Say in `make_store` which one; `receipts_s`, `verbose_s` and `notes_max` what it keeps."""

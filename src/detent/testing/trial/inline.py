@@ -109,8 +109,9 @@ class Inline:
             return []
         command = Claim(worker=self.name, start=True)
         replies = await self._client.store.claim(ClaimRequest(self._client.tenant, command, served, kinds, None, 1))
-        self._observer.claimed(len(replies))
-        return [reply.job for reply in replies if isinstance(reply, Reply)]
+        jobs = [reply.job for reply in replies if isinstance(reply, Reply)]
+        self._observer.claimed(jobs)
+        return jobs
 
     async def _queues(self) -> tuple[str, ...]:
         """Every one in which a job waits, whatever it is called."""

@@ -185,6 +185,13 @@ select count(*) from (
     limit :counted_max::bigint
 ) w
 
+-- name: oldest_ready
+-- Since when the first of the jobs that are due waits, in each queue. The index alone answers, and only what waits is in it.
+select queue, min(claim_at) from detent_records
+where tenant = :tenant::text and (:queue::text is null or queue = :queue::text)
+    and claim_at is not null and claim_at <= coalesce(:now::bigint, detent_now())
+group by queue
+
 -- name: limit_queue
 insert into detent_queues (tenant, name, depth_max) values (:tenant::text, :queue::text, :depth_max::bigint)
 on conflict (tenant, name) do update set depth_max = excluded.depth_max

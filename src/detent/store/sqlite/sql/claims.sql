@@ -55,6 +55,12 @@ select count(*) from (
     select 1 from detent_records where tenant = ? and queue = ? and claim_at is not null limit ?
 )
 
+-- name: oldest_ready
+-- Since when the first of the jobs that are due waits, in each queue. The index alone answers, and only what waits is in it.
+select queue, min(claim_at) from detent_records indexed by detent_records_claimable
+where tenant = ?1 and (?2 is null or queue = ?2) and claim_at <= ?3
+group by queue
+
 -- name: limit_queue
 insert into detent_queues (tenant, name, depth_max) values (?, ?, ?)
 on conflict (tenant, name) do update set depth_max = excluded.depth_max

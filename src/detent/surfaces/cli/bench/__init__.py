@@ -1,4 +1,4 @@
-"""`detent bench`: where to measure, the store beside plain SQL, a worker, and how it is shown."""
+"""`detent bench`: where to measure, the store beside plain SQL, a worker, a service, and how it is shown."""
 
 from detent.surfaces.cli.bench.command import bench
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import click
 
 from detent.client.verbs import CLAIM_MAX
+from detent.surfaces.cli.bench.http import over_http
 from detent.surfaces.cli.bench.places import Place, place_of, scratch_folder
 from detent.surfaces.cli.bench.shape import BenchShape, show
 from detent.surfaces.cli.bench.store import in_folder, on_server
@@ -27,7 +28,8 @@ _URL: Final = click.option(
 
 @click.command(
     cls=Command,
-    example="detent bench\ndetent bench --url sqlite:////srv/jobs.db\ndetent bench --worker --jobs 10000",
+    example="detent bench\ndetent bench --url sqlite:////srv/jobs.db\ndetent bench --worker --jobs 10000\n"
+    "detent bench --http",
     shape=BenchShape,
 )
 @_URL
@@ -49,6 +51,7 @@ _URL: Final = click.option(
     metavar="N",
     help="On PostgreSQL: also measure claims where so many jobs have ended.",
 )
+@click.option("--http", "is_http", is_flag=True, help="Measure a service instead, in batches of N and of 5 N.")
 @click.option("--worker", "is_worker", is_flag=True, help="Measure a worker instead.")
 @click.option(
     "--jobs",
@@ -57,7 +60,7 @@ _URL: Final = click.option(
     help=f"Of --worker: {JOBS_ON_SERVER:,} on a server, else {JOBS_IN_FILE:,}.",
 )
 @JSON
-def bench(url: str | None, is_worker: bool, jobs: int | None, as_json: bool, **of_store: int) -> None:
+def bench(url: str | None, is_http: bool, is_worker: bool, jobs: int | None, as_json: bool, **of_store: int) -> None:
     """Measure how many jobs a second this machine can do.
 
     Jobs are enqueued, claimed and brought to their end, one at a time and in batches, in turn with plain SQL that
@@ -66,9 +69,15 @@ def bench(url: str | None, is_worker: bool, jobs: int | None, as_json: bool, **o
 
     With --worker: what one process of `detent worker` does with jobs that wait and do nothing, how soon it begins one
     that comes while it has nothing to do, and what it uses then. Exit 1: not all of them are in the log as they should.
+
+    With --http: full lives by batch verbs over HTTP, asked of a service in a process of its own, in turn with the same
+    on a store without one.
     """
+    if is_http and is_worker:
+        raise click.UsageError("--http and --worker measure different things; give one of them.")
     place, begun_s = place_of(url), monotonic()
-    found = _worker(place, jobs) if is_worker else _store(place, **of_store)
+    of_stores = _http if is_http else _store
+    found = _worker(place, jobs) if is_worker else of_stores(place, **of_store)
     durability = place.synchronous if place.server is None else "server"
     shape = BenchShape(synchronous=durability, took_s=round(monotonic() - begun_s, 3), **found)
     show(shape, as_json=as_json)
@@ -80,6 +89,13 @@ def bench(url: str | None, is_worker: bool, jobs: int | None, as_json: bool, **o
 def _worker(place: Place, jobs: int | None) -> dict[str, Any]:
     figures, where = measured(place, jobs)
     return {"place": where, "worker": figures}
+
+
+def _http(place: Place, *, batch: int, pairs: int, ended: int) -> dict[str, Any]:
+    if ended:
+        raise click.UsageError("--ended is for claims of a store; leave it out with --http.")
+    comparisons, where = over_http(place, batch, pairs)
+    return {"place": where, "pairs": pairs, "comparisons": comparisons}
 
 
 def _store(place: Place, *, batch: int, pairs: int, ended: int) -> dict[str, Any]:

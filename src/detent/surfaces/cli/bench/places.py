@@ -32,6 +32,8 @@ def place_of(url: str | None) -> Place:
         return Place()
     store_of(url, {})  # refuses, with its reason, what is no address of a store
     parts = urlsplit(url)
+    if parts.scheme in ("http", "https"):
+        raise Failure(f"'{url}' is a service; give the address of a store, and --http to measure a service of it")
     if parts.scheme != "sqlite":
         return Place(server=url)
     path = unquote(parts.path[1:])

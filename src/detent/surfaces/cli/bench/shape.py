@@ -21,7 +21,8 @@ class BenchShape(Struct, frozen=True, kw_only=True):
     """What was measured. `place` is the folder, or the server; `synchronous` whether every commit was synced.
 
     `comparisons` are of PostgreSQL: many callers beside one, and claims with a long history beside claims without.
-    With --worker there is `worker`, and none of `pairs` and `figures`.
+    With --worker there is `worker`, and none of `pairs` and `figures`. With --http there are `comparisons` only: over
+    HTTP beside the store.
     """
 
     place: str
@@ -38,6 +39,8 @@ def show(shape: BenchShape, *, as_json: bool) -> None:
         write_json(shape)
     elif shape.worker is not None:
         _show_worker(shape, shape.worker)
+    elif not shape.figures:
+        _show_http(shape)
     else:
         _show_store(shape)
 
@@ -59,6 +62,18 @@ def _show_store(shape: BenchShape) -> None:
     say(
         f"Medians of {counted(shape.pairs, 'pair')} in {shape.place}, {DURABILITY[shape.synchronous]}; "
         f"{span(shape.took_s)}. raw is plain SQL that writes the same rows and decides nothing.",
+        style="dim",
+    )
+
+
+def _show_http(shape: BenchShape) -> None:
+    rows = [(each.what, cell(each.per_s), cell(each.beside_per_s), f"{each.ratio:.2f}") for each in shape.comparisons]
+    write_table(("jobs a second", "http/s", "store/s", "ratio"), rows)
+    say()
+    say(
+        f"Medians of {counted(shape.pairs, 'pair')} in {shape.place}, {DURABILITY[shape.synchronous]}; "
+        f"{span(shape.took_s)}. A full life is three requests: enqueue, claim and start, complete. The service is a "
+        "process of its own, and so is who asks it.",
         style="dim",
     )
 

@@ -7,13 +7,12 @@ import click
 from msgspec import Struct
 
 from detent.client import SyncClient
-from detent.client.dead_letters import DeadLetter
+from detent.client.dead_letters import DeadLetter, redrive_id
 from detent.errors import DetentError, Refused
 from detent.surfaces.cli.chatter import confirm, remark, watched
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.dlq.letters import JOBS, chosen, letter_filters, redriven_as
 from detent.surfaces.cli.job.filters import check, given, say_unknown
-from detent.surfaces.cli.job.refusing import redrive_id
 from detent.surfaces.cli.job.steering import ACTOR, ANSWERS, login_name
 from detent.surfaces.cli.numbers import cell, counted
 from detent.surfaces.cli.opening import opened

@@ -16,7 +16,8 @@ from detent.surfaces.cli.output import clean, say, write_json
 from detent.surfaces.cli.output import show as print_
 from detent.surfaces.cli.palette import state_of, style_of
 from detent.surfaces.cli.times import between, clock, day, unparted
-from detent.surfaces.shapes import EventShape, event_shape
+from detent.surfaces.shapes import event_shape
+from detent.wire.http.events import EventShape
 
 
 @click.command(cls=Command, example="detent job history 42", shape=list[EventShape])

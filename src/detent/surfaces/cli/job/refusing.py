@@ -4,17 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from detent.client import Job, SyncClient
-from detent.client.arguments import derived_name
 from detent.errors import Refused
-from detent.lifecycle.bounds import is_short
 from detent.surfaces.cli.failure import Failure, failure_of
 from detent.surfaces.cli.suggesting import suggested
-
-
-def redrive_id(job_id: str) -> str:
-    """The request id of running a job again once: whoever does so at the same moment gets the same new job."""
-    name = f"redrive:{job_id}"
-    return name if is_short(name) else derived_name("redrive", job_id)
 
 
 class RerunAlready(Failure):

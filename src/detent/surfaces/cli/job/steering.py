@@ -10,9 +10,10 @@ from click.core import ParameterSource
 from rich.text import Text
 
 from detent.client import Job, SyncClient
+from detent.client.dead_letters import redrive_id
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.naming import JOB, opened_for
-from detent.surfaces.cli.job.refusing import redrive_id, refuse_second_rerun, reworded
+from detent.surfaces.cli.job.refusing import refuse_second_rerun, reworded
 from detent.surfaces.cli.options import JSON, JsonValue, Seconds, store_options
 from detent.surfaces.cli.output import clean, write_json
 from detent.surfaces.cli.output import show as print_

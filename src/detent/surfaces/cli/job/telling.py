@@ -35,6 +35,7 @@ _DEEDS: Final = {
     "cancel": "cancelled by {actor}",
     "dead_letter": "set aside as a dead letter by {actor}",
 }
+_SILENT: Final = "taken back by {actor}: attempt {attempt} missed two heartbeats, though its lease was until {late}"
 _TOO_LATE: Final = {
     "illegal_move": "by then the job had ended or gone on",
     "not_owner": "by then another worker, or a newer attempt, had the job",
@@ -65,7 +66,7 @@ def told(events: Iterable[Event], notes: Iterable[Note]) -> list[Entry]:
 def _moves(events: Iterable[Event]) -> Iterator[Entry]:
     beats: list[Event] = []
     for event in events:
-        if event.verb == "renew" and (not beats or beats[-1].actor == event.actor):
+        if event.verb == "renew" and (not beats or _who(beats[-1]) == _who(event)):
             beats.append(event)
             continue
         yield from _beats(beats)
@@ -80,7 +81,7 @@ def _beats(beats: list[Event]) -> Iterator[Entry]:
         yield _move(beats[0])
     elif beats:
         first, last = beats[0], beats[-1]
-        what = f"{len(beats)} heartbeats from {last.actor} in {between(first.at, last.at)}"
+        what = f"{len(beats)} heartbeats from {_who(last)} in {between(first.at, last.at)}"
         said = [why for beat in beats if (why := _why(beat))]
         yield Entry(last.at, last.rev, last.to_state, what, said[-1] if said else "")
 
@@ -94,7 +95,22 @@ def deed(event: Event) -> str:
     known = _DEEDS.get(event.verb)
     if known is None:  # a log that was tampered with is still to be read
         return f"'{event.verb}' by {event.actor}"
-    return f"{known.format(actor=event.actor, attempt=event.attempt)}{_addition(event)}"
+    if event.verb == "expire" and (late := _silence(event)):
+        known = _SILENT
+        return f"{known.format(actor=event.actor, attempt=event.attempt, late=late)}{_addition(event)}"
+    return f"{known.format(actor=_who(event), attempt=event.attempt)}{_addition(event)}"
+
+
+def _who(event: Event) -> str:
+    """A token may have many workers: then it is the worker that people look for."""
+    is_of_a_worker = event.worker is not None and event.worker.startswith(f"{event.actor}/")
+    return event.worker if is_of_a_worker and event.worker is not None else event.actor
+
+
+def _silence(event: Event) -> str:
+    """The end that the lease would have had, if it was taken back before."""
+    until = event.changes.get("last_lease_expires_at")
+    return clock(to_moment(until)) if until is not None and event.at < to_moment(until) else ""
 
 
 def _addition(event: Event) -> str:

@@ -16,6 +16,7 @@ from detent.surfaces.cli.options import JSON, store_options
 from detent.surfaces.cli.output import write_json, write_listing
 from detent.surfaces.cli.pausing import state_of, told
 from detent.surfaces.cli.tables import Column
+from detent.surfaces.cli.times import between
 
 Cell = Callable[[Queue, datetime], object]
 # What each column shows, and how important it is: what waits, and whether it may go on, matters most.
@@ -25,7 +26,8 @@ COLUMNS: Final[tuple[tuple[Column, Cell], ...]] = (
     (Column("ready"), lambda queue, now: cell(queue.ready)),
     (Column("at work", rank=1), lambda queue, now: cell(queue.held + queue.active)),
     (Column("workers", rank=2), lambda queue, now: _workers(queue)),
-    (Column("limit", rank=4), lambda queue, now: Text("") if queue.depth_max is None else cell(queue.depth_max)),
+    (Column("oldest", rank=4), lambda queue, now: _age(queue, now)),
+    (Column("limit", rank=5), lambda queue, now: Text("") if queue.depth_max is None else cell(queue.depth_max)),
     (Column("paused", rank=3, enough=30), told),
 )
 
@@ -34,7 +36,7 @@ COLUMNS: Final[tuple[tuple[Column, Cell], ...]] = (
 @store_options
 @JSON
 def list_(url: str | None, tenant: str, as_json: bool) -> None:
-    """List queues: what waits in each, how many workers serve it, and whether it is paused.
+    """List queues: what waits in each and since when, how many workers serve it, and whether it is paused.
 
     A queue is listed while it has jobs that have not ended, while a worker serves it, or while something is set for it.
     """
@@ -55,3 +57,8 @@ def _workers(queue: Queue) -> Text:
     text = cell(queue.workers)
     text.style = "red" if queue.ready and not queue.workers else ""
     return text
+
+
+def _age(queue: Queue, now: datetime) -> str:
+    """How long the first job waits that could be claimed. The store's clock may be a little ahead of ours."""
+    return "" if queue.oldest_ready_at is None else between(min(queue.oldest_ready_at, now), now)

@@ -1,5 +1,6 @@
 """What a worker says when it starts: what it will run, and on what."""
 
+import logging
 import os
 from collections.abc import Iterator
 from typing import Final
@@ -20,6 +21,7 @@ from detent.surfaces.cli.numbers import counted
 from detent.surfaces.cli.output import clean
 from detent.surfaces.cli.times import span
 from detent.surfaces.cli.worker.plan import Plan
+from detent.surfaces.telemetry.logs import NAME
 from detent.version import __version__
 
 KINDS_MAX: Final = 20  # an app with more has its own list of them
@@ -27,6 +29,12 @@ _HEADINGS: Final = ("job", "queue", "lifecycle", "runs as", "cron")
 
 
 def show_banner(plan: Plan, app: App, processes: int, metrics: str | None) -> None:
+    """For people; where every line is to be JSON, a line of the log says the same."""
+    if plan.log_format == "json":
+        queues = plan.settings(app).queues
+        served = {"store": address_of(app), "queues": queues, "processes": processes, "metrics": metrics}
+        logging.getLogger(NAME).info("worker %s serves %s", plan.name, ", ".join(queues), extra=served)
+        return
     title = Text.assemble(Text(f"detent {__version__}", style="bold"), f" worker {clean(plan.name)}")
     jobs = _jobs(app.registrations(plan.queues or None))
     tell(Group(title, _facts(plan, app, processes, metrics), "", jobs, ""))
@@ -57,6 +65,8 @@ def _facts(plan: Plan, app: App, processes: int, metrics: str | None) -> Table:
 
 
 def _durability(store: Store) -> str:
+    if getattr(store, "is_tended", False):
+        return "which answers only what is durable there"
     if not isinstance(store, SqliteStore):
         return "as durable as the server's synchronous_commit"
     is_full = store.synchronous == "full"

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from time import monotonic
 from typing import Any, Final
 
@@ -22,12 +23,13 @@ from detent.surfaces.cli.times import span
 from detent.surfaces.cli.worker.banner import show_banner
 from detent.surfaces.cli.worker.counts import Counts, counts_of
 from detent.surfaces.cli.worker.crew import PROCESSES_MAX, Crew
-from detent.surfaces.cli.worker.logs import NAME, set_up_logs
 from detent.surfaces.cli.worker.member import SIGNALS
 from detent.surfaces.cli.worker.memory import look_seldom
 from detent.surfaces.cli.worker.metrics import HOST, served
-from detent.surfaces.cli.worker.plan import Plan, app_of, made_up_name, worker_of
+from detent.surfaces.cli.worker.plan import SERVICE, Plan, app_of, made_up_name, worker_of
 from detent.surfaces.cli.worker.status import logged, told, watched
+from detent.surfaces.telemetry.logs import NAME, LogSettings, set_up_logs
+from detent.surfaces.telemetry.tracing import set_up_tracing
 
 PORT_MAX: Final = 65_535
 _SLOTS: Final = click.IntRange(1, SLOTS_MAX)
@@ -52,6 +54,10 @@ _SLOTS: Final = click.IntRange(1, SLOTS_MAX)
 @click.option("--name", metavar="NAME", help="What it is called on the record; else by host and process.")
 @click.option("--metrics-port", type=click.IntRange(0, PORT_MAX), metavar="N", help="Serve Prometheus metrics there.")
 @click.option("--metrics-host", default=HOST, show_default=True, metavar="HOST", help="And at this address.")
+@click.option(
+    "--log-format", type=click.Choice(["text", "json"]), envvar="DETENT_LOG_FORMAT", default="text", show_default=True,
+    help="How log lines are written, on stderr: $DETENT_LOG_FORMAT.",
+)  # fmt: skip
 @click.option("--url", metavar="URL", help="Another store than the app's own.")
 @click.option("--tenant", metavar="NAME", help="Another tenant than the app's own.")
 def worker(
@@ -63,14 +69,17 @@ def worker(
     until SIGTERM or Ctrl-C, lets handlers finish, gives back what is left, and exits with 0. A second signal ends it
     at once. Beside running jobs it does what time demands of them, and makes those that are declared with cron.
     """
-    is_watched = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    is_watched = is_terminal and given["log_format"] == "text"
     plan = Plan(target=target, name=name or made_up_name(), is_watched=is_watched, **given)
     check_name("name", plan.name)
     app = app_of(plan)
-    set_up_logs(is_watched=is_watched, is_one_of_several=processes > 1)
+    logs = plan.logs(is_one_of_several=processes > 1)
+    child_logs = logs if set_up_logs(logs) else None
     began_s = monotonic()
-    runner = _alone if processes == 1 else _several
+    runner = partial(_alone, child_logs) if processes == 1 else _several
     with ExitStack() as stack:
+        stack.callback(set_up_tracing(SERVICE))
 
         def ready(look: Callable[[], Counts]) -> None:
             metrics = None if metrics_port is None else stack.enter_context(served(look, metrics_host, metrics_port))
@@ -84,8 +93,8 @@ def worker(
 Ready = Callable[[Callable[[], Counts]], None]
 
 
-async def _alone(plan: Plan, app: App, _processes: int, ready: Ready) -> Counts:
-    worker = worker_of(plan, app, Logging())
+async def _alone(logs: LogSettings | None, plan: Plan, app: App, _processes: int, ready: Ready) -> Counts:
+    worker = worker_of(plan, app, Logging(), logs)
     look_seldom()
     ready(lambda: counts_of(worker))
     await worker.run(signals=SIGNALS)

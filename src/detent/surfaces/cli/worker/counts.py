@@ -5,46 +5,45 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from detent.runtime import Worker
-from detent.runtime.tally import Durations
+from detent.runtime.counting import Histograms
 
 Nested = dict[str, dict[str, int]]
 
 
 class Spread(Struct):
-    """How long the attempts of one kind took: the counts of `Durations`."""
+    """How long the attempts of one kind took: what a `Histogram` holds."""
 
     counts: list[int]
     sum_s: float
 
-    def quantile_s(self, share: float) -> float | None:
-        durations = Durations()
-        durations.counts = self.counts
-        return durations.quantile_s(share)
-
 
 class Counts(Struct, kw_only=True):
-    """`running` and `slots` are as they are now; everything else only grows. What is nested is by kind."""
+    """`running` and `slots` are as they are now; everything else only grows.
+
+    What is nested is by kind; claims are by queue and, within it, by kind.
+    """
 
     running: int = 0
     slots: int = 0
     is_draining: bool = False
-    claims: int = 0
     conflicts: int = 0
     renewals: int = 0
     expiries: int = 0
     stalls: int = 0
     reconciliations: int = 0
     removals: int = 0
+    claims: Nested = field(default_factory=dict)
     ends: Nested = field(default_factory=dict)
     failures: Nested = field(default_factory=dict)
-    dead_letters: dict[str, int] = field(default_factory=dict)
+    dead_letters: Nested = field(default_factory=dict)
     losses: Nested = field(default_factory=dict)
     ticks: dict[str, int] = field(default_factory=dict)
     stops: dict[str, int] = field(default_factory=dict)
     refusals: dict[str, int] = field(default_factory=dict)
     verdicts: dict[str, int] = field(default_factory=dict)
     troubles: dict[str, int] = field(default_factory=dict)
-    spreads: dict[str, Spread] = field(default_factory=dict)
+    waits: dict[str, Spread] = field(default_factory=dict)
+    runs: dict[str, Spread] = field(default_factory=dict)
 
     def ended(self, *came_to: str) -> int:
         return sum(ends.get(each, 0) for ends in self.ends.values() for each in came_to)
@@ -57,23 +56,24 @@ def counts_of(worker: Worker) -> Counts:
         running=len(worker.live),
         slots=worker.slots,
         is_draining=worker.is_draining,
-        claims=tally.claims,
         conflicts=tally.conflicts,
         renewals=tally.renewals,
         expiries=tally.expiries,
         stalls=tally.stalls,
         reconciliations=tally.reconciliations,
         removals=tally.removals,
+        claims=_nested(dict(tally.claims)),
         ends=_nested(dict(tally.ends)),
         failures=_nested(dict(tally.failures)),
-        dead_letters=dict(tally.dead_letters),
+        dead_letters=_nested(dict(tally.dead_letters)),
         losses=_nested(dict(tally.losses)),
         ticks=dict(tally.ticks),
         stops=dict(tally.stops),
         refusals=dict(tally.refusals),
         verdicts=dict(tally.verdicts),
         troubles=dict(tally.troubles),
-        spreads={kind: Spread(list(each.counts), each.sum_s) for kind, each in dict(tally.durations).items()},
+        waits=_spreads(tally.waits),
+        runs=_spreads(tally.runs),
     )
 
 
@@ -104,7 +104,11 @@ def _plus(one: object, other: object) -> object:
     return one | {name: _plus(one[name], each) if name in one else each for name, each in other.items()}
 
 
-def _nested(flat: Mapping[tuple[str, str], int]) -> Nested:
+def _spreads(histograms: Histograms) -> dict[str, Spread]:
+    return {kind: Spread(list(each.counts), each.sum_s) for kind, each in dict(histograms).items()}
+
+
+def _nested(flat: Mapping[tuple[str, ...], int]) -> Nested:
     nested: Nested = {}
     for (kind, what), count in flat.items():
         nested.setdefault(kind, {})[what] = count

@@ -18,9 +18,9 @@ import msgspec
 from msgspec.structs import replace
 
 from detent.surfaces.cli.worker.counts import Counts, over, summed
-from detent.surfaces.cli.worker.logs import NAME
 from detent.surfaces.cli.worker.member import SIGNALS, STOP, STOP_NOW
 from detent.surfaces.cli.worker.plan import Plan
+from detent.surfaces.telemetry.logs import NAME
 
 PROCESSES_MAX: Final = 256
 REST_S: Final = 1.0  # before a process that died is replaced; twice as long each time that its successor dies soon

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Event, Thread
 from typing import Final
 
@@ -19,9 +19,10 @@ from detent.runtime import Worker
 from detent.runtime.observing import Logging
 from detent.surfaces.cli.failure import Failure
 from detent.surfaces.cli.worker.counts import counts_of
-from detent.surfaces.cli.worker.logs import set_up_logs
 from detent.surfaces.cli.worker.memory import look_seldom
-from detent.surfaces.cli.worker.plan import Plan, app_of, worker_of
+from detent.surfaces.cli.worker.plan import SERVICE, Plan, app_of, worker_of
+from detent.surfaces.telemetry.logs import set_up_logs
+from detent.surfaces.telemetry.tracing import set_up_tracing
 
 STOP: Final = b"stop\n"
 STOP_NOW: Final = b"now\n"
@@ -34,10 +35,13 @@ def main(plan: str, fd: int) -> None:
     asked = msgspec.json.decode(plan, type=Plan)
     try:
         app = app_of(asked)
-        set_up_logs(is_watched=asked.is_watched, is_one_of_several=True)
-        worker = worker_of(asked, app, Logging())
+        logs = asked.logs(is_one_of_several=True)
+        is_ours = set_up_logs(logs)
+        worker = worker_of(asked, app, Logging(), logs if is_ours else None)
         look_seldom()
-        asyncio.run(_work(worker, fd))
+        with ExitStack() as stack:
+            stack.callback(set_up_tracing(SERVICE))
+            asyncio.run(_work(worker, fd))
     except (DetentError, Failure) as error:
         sys.exit(f"worker {asked.name}: {error}")
 

@@ -1,26 +1,24 @@
-"""Counters for Prometheus, in its text format, over HTTP from a thread of its own."""
+"""What a worker has counted, for Prometheus, over HTTP from a thread of its own."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from detent.surfaces.cli.failure import Failure
 from detent.surfaces.cli.worker.counts import Counts, Spread
+from detent.surfaces.telemetry import families
+from detent.surfaces.telemetry.exposition import CONTENT_TYPE, Family, Samples, alone, encoded
 
 PATH: Final = "/metrics"
 HOST: Final = "127.0.0.1"
-QUANTILES: Final = (0.5, 0.95)
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-Labels = tuple[tuple[str, str], ...]
-Samples = list[tuple[Labels, float]]
+Sample = TypeVar("Sample", int, Spread)
 
 
 def text_of(counts: Counts) -> str:
-    return "".join(_block(*each) for each in _families(counts)) + _durations(counts)
+    return encoded(_families(counts)).decode()
 
 
 @contextmanager
@@ -51,7 +49,7 @@ def _handler(look: Callable[[], Counts]) -> type[BaseHTTPRequestHandler]:
             if self.path.partition("?")[0] != PATH:
                 self.send_error(HTTPStatus.NOT_FOUND, f"metrics are at {PATH}")
                 return
-            body = text_of(look()).encode()
+            body = encoded(_families(look()))
             self.send_response(HTTPStatus.OK)
             self.send_header("Content-Type", CONTENT_TYPE)
             self.send_header("Content-Length", str(len(body)))
@@ -64,65 +62,39 @@ def _handler(look: Callable[[], Counts]) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _families(counts: Counts) -> Iterator[tuple[str, str, str, Samples]]:
-    yield "running", "gauge", "Attempts under way.", [((), counts.running)]
-    yield "slots", "gauge", "How many attempts there is room for.", [((), counts.slots)]
-    yield "draining", "gauge", "1 while a worker is shutting down.", [((), counts.is_draining)]
-    yield "claims_total", "counter", "Jobs claimed.", [((), counts.claims)]
-    yield "claim_conflicts_total", "counter", "Jobs that others claimed first.", [((), counts.conflicts)]
-    yield "lease_renewals_total", "counter", "Leases renewed.", [((), counts.renewals)]
-    yield "lease_expiries_total", "counter", "Leases found to have run out, anybody's.", [((), counts.expiries)]
-    yield "attempts_total", "counter", "Attempts settled, by what they came to.", _by(counts.ends, "kind", "came_to")
-    retries = {kind: ends["retried"] for kind, ends in counts.ends.items() if "retried" in ends}
-    yield "retries_total", "counter", "Attempts after which the job is to run again.", _one(retries, "kind")
-    yield "failures_total", "counter", "Attempts whose handler raised.", _by(counts.failures, "kind", "error")
-    yield "dead_letters_total", "counter", "Jobs that became dead letters.", _one(counts.dead_letters, "kind")
-    losses = _by(counts.losses, "kind", "state")
-    yield "given_up_total", "counter", "Jobs that time has failed, or left to a person.", losses
-    yield "cron_jobs_total", "counter", "Jobs made for the calendar.", _one(counts.ticks, "schedule")
-    yield "stops_total", "counter", "Handlers told to stop.", _one(counts.stops, "reason")
-    yield "late_results_total", "counter", "Results refused for coming too late.", _one(counts.refusals, "code")
-    yield "verdicts_total", "counter", "Verdicts of the policy on the record.", _one(counts.verdicts, "verdict")
-    yield "loop_stalls_total", "counter", "Times that the event loop stood still.", [((), counts.stalls)]
-    yield "reconciled_total", "counter", "Jobs that time demanded something of.", [((), counts.reconciliations)]
-    yield "pruned_total", "counter", "Old jobs removed.", [((), counts.removals)]
-    yield "troubles_total", "counter", "Times that a duty could not be done.", _one(counts.troubles, "duty")
+def _families(counts: Counts) -> Iterator[tuple[Family, Samples]]:
+    yield families.RUNNING, alone(counts.running)
+    yield families.SLOTS, alone(counts.slots)
+    yield families.DRAINING, alone(counts.is_draining)
+    yield families.CLAIMS, _nested(counts.claims)
+    yield families.CONFLICTS, alone(counts.conflicts)
+    yield families.RENEWALS, alone(counts.renewals)
+    yield families.EXPIRIES, alone(counts.expiries)
+    yield families.LOST, _ended(counts, "lost")
+    yield families.ATTEMPTS, _nested(counts.ends)
+    yield families.RETRIES, _ended(counts, "retried")
+    yield families.FAILURES, _nested(counts.failures)
+    yield families.DEAD_LETTERS, _nested(counts.dead_letters)
+    yield families.GIVEN_UP, _nested(counts.losses)
+    yield families.TICKS, _flat(counts.ticks)
+    yield families.STOPS, _flat(counts.stops)
+    yield families.LATE, _flat(counts.refusals)
+    yield families.VERDICTS, _flat(counts.verdicts)
+    yield families.STALLS, alone(counts.stalls)
+    yield families.RECONCILED, alone(counts.reconciliations)
+    yield families.PRUNED, alone(counts.removals)
+    yield families.TROUBLES, _flat(counts.troubles)
+    yield families.WAITS, _flat(counts.waits)
+    yield families.RUNS, _flat(counts.runs)
 
 
-def _durations(counts: Counts) -> str:
-    name = "attempt_duration_seconds"
-    blocks = [_spread(name, kind, spread) for kind, spread in sorted(counts.spreads.items())]
-    return _head(name, "summary", "From claim to settled.") + "".join(blocks)
+def _flat(table: Mapping[str, Sample]) -> dict[tuple[str, ...], Sample]:
+    return {(value,): sample for value, sample in table.items()}
 
 
-def _spread(name: str, kind: str, spread: Spread) -> str:
-    own = ("kind", kind)
-    shares = [_line(name, (own, ("quantile", f"{share:g}")), spread.quantile_s(share) or 0.0) for share in QUANTILES]
-    ends = [_line(f"{name}_sum", (own,), spread.sum_s), _line(f"{name}_count", (own,), sum(spread.counts))]
-    return "".join([*shares, *ends])
+def _nested(table: Mapping[str, Mapping[str, int]]) -> dict[tuple[str, ...], int]:
+    return {(one, two): count for one, inner in table.items() for two, count in inner.items()}
 
 
-def _one(table: Mapping[str, int], label: str) -> Samples:
-    return [(((label, value),), count) for value, count in sorted(table.items())]
-
-
-def _by(table: Mapping[str, Mapping[str, int]], label: str, inner: str) -> Samples:
-    return [(((label, one), (inner, two)), n) for one, each in sorted(table.items()) for two, n in sorted(each.items())]
-
-
-def _block(name: str, kind: str, about: str, samples: Samples) -> str:
-    return _head(name, kind, about) + "".join(_line(name, *sample) for sample in samples)
-
-
-def _head(name: str, kind: str, about: str) -> str:
-    return f"# HELP detent_{name} {about}\n# TYPE detent_{name} {kind}\n"
-
-
-def _line(name: str, labels: Labels, value: float) -> str:
-    shown = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
-    number = f"{value:.6g}" if isinstance(value, float) else str(int(value))
-    return f"detent_{name}{{{shown}}} {number}\n" if shown else f"detent_{name} {number}\n"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+def _ended(counts: Counts, came_to: str) -> dict[tuple[str, ...], int]:
+    return _flat({kind: ends[came_to] for kind, ends in counts.ends.items() if came_to in ends})

@@ -3,6 +3,7 @@
 import os
 import socket
 from functools import partial
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,10 @@ from detent.runtime import Observer, Settings, Worker
 from detent.store.clock import new_id
 from detent.surfaces.cli.failure import Misused, guess
 from detent.surfaces.cli.worker.finding import found_app
+from detent.surfaces.telemetry.children import prepare
+from detent.surfaces.telemetry.logs import LogFormat, LogSettings
+
+SERVICE: Final = "detent-worker"  # what its spans are from, unless OTEL_SERVICE_NAME says otherwise
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -27,6 +32,12 @@ class Plan(Struct, frozen=True, kw_only=True):
     children: int | None = None
     grace_s: float | None = None
     is_watched: bool = False  # somebody is at a terminal
+    log_format: LogFormat = "text"
+
+    def logs(self, *, is_one_of_several: bool) -> LogSettings:
+        return LogSettings(
+            format=self.log_format, worker=self.name, is_watched=self.is_watched, is_one_of_several=is_one_of_several
+        )
 
     def settings(self, app: App) -> Settings:
         served = app.registrations(self.queues or None)
@@ -65,7 +76,8 @@ def check_queues(app: App, asked: tuple[str, ...]) -> None:
             raise Misused(f"{message} There are: {', '.join(known)}")
 
 
-def worker_of(plan: Plan, app: App, observer: Observer) -> Worker:
+def worker_of(plan: Plan, app: App, observer: Observer, logs: LogSettings | None = None) -> Worker:
+    """`logs`: how its child processes are to log; None if the program sees to that itself."""
     is_moved = plan.url is not None or plan.tenant is not None
     return Worker(
         app.worker_connector(),
@@ -76,5 +88,5 @@ def worker_of(plan: Plan, app: App, observer: Observer) -> Worker:
         resolver=app.resolver,
         policy=app.policy,
         cron=app.cron(),
-        prepare=partial(app_of, plan) if is_moved else None,
+        prepare=partial(prepare, logs, SERVICE, partial(app_of, plan) if is_moved else None),
     )

@@ -16,7 +16,7 @@ from rich.text import Text
 from detent.surfaces.cli.output import Screen
 from detent.surfaces.cli.times import span
 from detent.surfaces.cli.worker.counts import Counts
-from detent.surfaces.cli.worker.logs import NAME
+from detent.surfaces.telemetry.logs import NAME
 
 REFRESHES_PER_S: Final = 4
 LOOK_BACK_S: Final = 5.0  # over which a rate is counted
@@ -75,12 +75,17 @@ def told(counts: Counts) -> str:
 
 @contextmanager
 def watched(look: Look) -> Iterator[None]:
+    with at_the_bottom(Line(look).__rich__):
+        yield
+
+
+@contextmanager
+def at_the_bottom(line: Callable[[], Text]) -> Iterator[None]:
     """A line at the bottom of the terminal. Whatever this process and its children write stands above it."""
     with ExitStack() as stack:
         terminal = stack.enter_context(os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8", errors="replace"))
         console = Screen(file=terminal, highlight=False, markup=False, emoji=False, force_terminal=True)
-        line = Line(look)
-        live = Live(console=console, get_renderable=line.__rich__, refresh_per_second=REFRESHES_PER_S, transient=True,
+        live = Live(console=console, get_renderable=line, refresh_per_second=REFRESHES_PER_S, transient=True,
                     redirect_stdout=False, redirect_stderr=False)  # fmt: skip
         stack.enter_context(live)
         stack.enter_context(_above(console))

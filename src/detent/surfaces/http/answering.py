@@ -1,0 +1,70 @@
+"""From what a handler returns, or raises, to a response."""
+
+import hashlib
+from typing import Any, Final
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from detent.errors import DetentError
+from detent.surfaces.http.ask import Ask
+from detent.wire.http.jobs import JobShape
+from detent.wire.http.problems import MEDIA_TYPE, RETRY_AFTER_S, Problem, problem_of
+
+JSON: Final = "application/json"
+_encode: Final = msgspec.json.Encoder().encode
+# Nothing here is a page: no browser is to run, frame, sniff or keep any of it.
+SECURITY_HEADERS: Final = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+
+def answer(ask: Ask, value: Any) -> Response:
+    """With an ETag on what was read, and nothing but that if the asker has it already."""
+    if isinstance(value, Response):
+        return value
+    if value is None:
+        return Response(status_code=204, headers=ask.headers)
+    body = _encode(value)
+    headers = ask.headers
+    if isinstance(value, JobShape):
+        headers["etag"] = job_etag(value)
+    elif ask.is_looking:
+        headers["etag"] = f'W/"{_digest(body)}"'
+    if ask.is_looking and _has_it(ask.request, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    return Response(body, status_code=ask.status, headers=headers, media_type=JSON)
+
+
+def job_etag(job: JobShape) -> str:
+    """The revision; and what was said since, as progress is told of without one."""
+    said = "" if job.progress is None else f"-{_digest(_encode(job.progress))}"
+    return f'"{job.rev}{said}"'
+
+
+def _digest(body: bytes) -> str:
+    return hashlib.blake2b(body, digest_size=12).hexdigest()
+
+
+def _has_it(request: Request, etag: str) -> bool:
+    given = request.headers.get("if-none-match", "")
+    return given == "*" or etag.removeprefix("W/") in {each.strip().removeprefix("W/") for each in given.split(",")}
+
+
+def refusal(error: DetentError) -> Response:
+    return problem_response(problem_of(error))
+
+
+def problem_response(problem: Problem) -> Response:
+    headers: dict[str, str] = {}
+    if problem.status == 401:
+        headers["www-authenticate"] = 'Bearer realm="detent"'
+    if problem.code in RETRY_AFTER_S:
+        headers["retry-after"] = str(RETRY_AFTER_S[problem.code])
+    return Response(_encode(problem), status_code=problem.status, headers=headers, media_type=MEDIA_TYPE)

@@ -1,0 +1,101 @@
+"""What a handler is given: who asks, in which tenant, and what the headers say."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from starlette.requests import Request
+
+from detent import kernel
+from detent.client import Client
+from detent.errors import InvalidArgument
+from detent.kernel.change import Answer
+from detent.kernel.parse import COUNT_MAX
+from detent.surfaces.http.grants import Grant
+from detent.surfaces.http.reading import header_of
+from detent.telemetry import tracing
+from detent.telemetry.traceparent import whole_of
+from detent.wire.http.jobs import JobShape, job_shape, without_values
+
+if TYPE_CHECKING:
+    from detent.surfaces.http.service import Service
+
+Result = TypeVar("Result")
+_ANY: Final = "*"
+
+
+class Ask:
+    """`status` and `headers` are those of the answer; a handler may set them."""
+
+    def __init__(self, service: "Service", request: Request, grant: Grant, client: Client, status: int) -> None:
+        self.service = service
+        self.request = request
+        self.grant = grant
+        self.client = client
+        self.status = status
+        self.headers: dict[str, str] = {}
+
+    @property
+    def is_looking(self) -> bool:
+        return self.request.method in ("GET", "HEAD")
+
+    @property
+    def expected_rev(self) -> int | None:
+        """If-Match: the revision that the asker has decided on."""
+        given = self.request.headers.get("if-match")
+        if given is None or given == _ANY:
+            return None
+        digits = given.removeprefix("W/").strip('"').partition("-")[0]
+        if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and int(digits) <= COUNT_MAX):
+            raise InvalidArgument(f'If-Match is {given[:64]!r}; give the revision as the ETag has it: "7"')
+        return int(digits)
+
+    @property
+    def request_id(self) -> str | None:
+        """Idempotency-Key: a repeat of the request has the same."""
+        return header_of(self.request, "idempotency-key")
+
+    def asked(self, verb: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """A verb's arguments with what the headers say, as the grant lets them through."""
+        from_headers = {"expected_rev": self.expected_rev, "request_id": self.request_id}
+        for name, value in from_headers.items():
+            if value is None:
+                continue
+            if arguments.get(name) not in (None, value):
+                header = "If-Match" if name == "expected_rev" else "Idempotency-Key"
+                raise InvalidArgument(f"{name} is one thing in {header} and another in the body; say it once")
+            arguments = arguments | {name: value}
+        return self.let_through(verb, arguments)
+
+    def let_through(self, verb: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """As the grant lets it. A new job belongs to the trace that the request came with, traced here or not."""
+        if verb == "enqueue" and arguments.get("trace_id") is None and not tracing.is_loaded():
+            arguments = arguments | {"trace_id": whole_of(self.request.headers.get("traceparent"))}
+        return self.grant.asked(verb, arguments)
+
+    def may_see(self, job: kernel.Job) -> bool:
+        """A worker sees the jobs that it has, or had last."""
+        return self.grant.may("read") or self.grant.is_own(job.owner or job.last_owner)
+
+    def shape_of(self, job: kernel.Job, answer: Answer, verb: str) -> JobShape:
+        """The job that a verb came to. Who may not read it is told how it stands, and not what others have put in."""
+        shape = job_shape(job, answer)
+        is_its_own = verb == "enqueue" and answer == "applied"
+        return shape if is_its_own or self.may_see(job) else without_values(shape)
+
+    async def unless_gone(self, awaitable: Awaitable[Result]) -> Result | None:
+        """The result, or None as soon as the asker has gone; then nothing more is done for it."""
+        task = asyncio.ensure_future(awaitable)
+        gone = asyncio.ensure_future(self.gone())
+        try:
+            await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+            return await task if task.done() else None
+        finally:
+            for each in (task, gone):
+                each.cancel()
+            await asyncio.gather(task, gone, return_exceptions=True)
+
+    async def gone(self) -> None:
+        """Wait until the asker has gone. What was sent has been read by then."""
+        while (await self.request.receive())["type"] != "http.disconnect":
+            continue

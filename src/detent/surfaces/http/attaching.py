@@ -1,0 +1,17 @@
+"""What a service can bring along beside its routes: a socket for engines, a bus. Each is a surface of its own."""
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from detent.surfaces.http.service import Service
+
+
+class Attachment(Protocol):
+    """Opened once the service is, and closed while it still is."""
+
+    async def open(self, service: "Service") -> None: ...
+
+    async def send_away(self) -> None:
+        """The service is about to stop: whoever is connected is told, and nothing new begins."""
+
+    async def close(self) -> None: ...

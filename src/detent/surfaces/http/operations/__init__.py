@@ -1,0 +1,1 @@
+"""What the service does, a module for each noun. Every module lists its routes."""

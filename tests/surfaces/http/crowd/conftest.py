@@ -1,0 +1,5 @@
+"""What these tests share: a store of each kind."""
+
+from tests.store.processes.conftest import url
+
+__all__ = ["url"]
