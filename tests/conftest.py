@@ -1,6 +1,7 @@
 """Settings for every test. What a developer's own environment says must not matter."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,10 @@ __all__ = [
     "pg_emptied", "pg_server", "pg_server_on_disk", "pg_shared", "pg_url", "pytest_configure_node",
     "pytest_runtest_protocol", "pytest_terminal_summary", "pytest_unconfigure", "show",
 ]  # fmt: skip
+
+# A shell lets what it runs in the background ignore Ctrl-C, and so would all that the tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "detent",
