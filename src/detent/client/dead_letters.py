@@ -11,7 +11,7 @@ from detent.client.reads import Reads, check_cursor, page_size
 from detent.client.views import Job
 from detent.errors import InvalidArgument, NotFound, shown
 from detent.kernel import Error
-from detent.kernel.dead_letter import dead_letter_of
+from detent.kernel.dead_letter import dead_letter_of, dead_letter_states
 from detent.kernel.failure import REASON_CODES, STAGES
 from detent.lifecycle.bounds import is_short
 from detent.store import Page
@@ -79,8 +79,7 @@ class DeadLetters(Reads):
 
     async def _dead_letter_states(self) -> list[str]:
         """The states that a verb dead_letter leads to, in any lifecycle that the store knows."""
-        known = await self.store.register()
-        return sorted({state for lifecycle in known for state in lifecycle.table.targets.get("dead_letter", ())})
+        return dead_letter_states(await self.store.register())
 
     async def _letter(self, job: Job) -> DeadLetter | None:
         found = dead_letter_of(await self.lifecycle(job.lifecycle, job.lifecycle_version), job.record)

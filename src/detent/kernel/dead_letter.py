@@ -1,5 +1,7 @@
 """What a dead letter carries, read off the record of a job that was set aside."""
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 from detent.kernel.failure import Error, ReasonCode, Stage, reason_of
@@ -18,6 +20,11 @@ class DeadLetter(Struct, frozen=True):
     last_owner: str | None
     last_lease_expires_at: int | None
     correlation_id: str
+
+
+def dead_letter_states(lifecycles: Iterable[Lifecycle]) -> list[str]:
+    """Where dead letters go, in any of these."""
+    return sorted({state for each in lifecycles for state in each.table.targets.get("dead_letter", ())})
 
 
 def is_dead_letter(lifecycle: Lifecycle, job: Job) -> bool:

@@ -74,6 +74,8 @@ def test_depths_ages_pauses_and_workers_are_told_by_queue() -> None:
         await client.enqueue("scan", lifecycle="document", queue="mail")
         await client.enqueue("scan", queue="mail")
         await client.claim(worker="w", queues=["mail"], start=True)
+        await client.enqueue("scan", queue="lost", job_id="letter")
+        await client.dead_letter("letter", actor="operator")
         await client.pause_queue("ocr")
         await client.limit_queue("mail", depth_max=5)
         await client.report_worker("w", host="h", pid=1, started_at=at.clock.now, queues=["ocr"])
@@ -85,6 +87,7 @@ def test_depths_ages_pauses_and_workers_are_told_by_queue() -> None:
         assert told["detent_jobs"].value(tenant="default", queue="mail", phase="active") == 1
         assert told["detent_oldest_ready_seconds"].value(tenant="default", queue="ocr") == 42
         assert told["detent_queue_paused"].samples == {("", frozenset({("tenant", "default"), ("queue", "ocr")})): 1}
+        assert told["detent_dead_letters_kept"].value(tenant="default", queue="lost") == 1
         assert told["detent_workers"].value(tenant="default") == 1
 
     played(story)

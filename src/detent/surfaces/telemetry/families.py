@@ -83,6 +83,7 @@ JOBS: Final = Family("jobs", "gauge", "Jobs that have not ended, by phase.", ("t
 OLDEST: Final = Family(
     "oldest_ready_seconds", "gauge", "How long the first job waits that could be claimed.", ("tenant", "queue")
 )
+LETTERS: Final = Family("dead_letters_kept", "gauge", "Dead letters that are kept.", ("tenant", "queue"))
 PAUSED: Final = Family("queue_paused", "gauge", "1 for each queue that is paused.", ("tenant", "queue"))
 WORKERS: Final = Family("workers", "gauge", "Workers that have reported themselves lately.", ("tenant",))
 
@@ -94,4 +95,4 @@ SERVICE: Final = (
     REQUESTS, MOVES, REFUSED, STORE_ERRORS, CLAIMS, CONFLICTS, RENEWALS, EXPIRIES, LOSSES, RETRIES, FAILURES,
     DEAD_LETTERS, ENDS, WAITS, RUNS,
 )  # fmt: skip
-STORE: Final = (JOBS, OLDEST, PAUSED, WORKERS)
+STORE: Final = (JOBS, OLDEST, LETTERS, PAUSED, WORKERS)

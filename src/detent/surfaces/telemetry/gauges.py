@@ -6,6 +6,7 @@ from time import monotonic
 from typing import Final
 
 from detent.errors import DetentError, InvalidArgument
+from detent.kernel.dead_letter import dead_letter_states
 from detent.lifecycle.words import PHASES
 from detent.runtime.counting import Table
 from detent.store import JobQuery, Store
@@ -74,11 +75,18 @@ class Gauges:
                     standing.jobs.add(tenant, queue or "", phase, count=count)
             for queue, since in (await self._store.oldest_ready(tenant)).items():
                 standing.wait(tenant, queue, since)
+            await self._read_letters(tenant, standing)
             for facts in await self._store.queues(tenant):
                 if facts.paused_at is not None:
                     standing.paused.add(tenant, facts.name)
             standing.workers[tenant,] = len(await self._store.workers(tenant, SEEN_S))
         return standing
+
+    async def _read_letters(self, tenant: str, standing: "Standing") -> None:
+        for state in dead_letter_states(await self._store.register()):
+            query = JobQuery(tenant=tenant, state=state, outcome="failure")
+            for (queue,), count in (await self._store.count(query, ["queue"])).items():
+                standing.letters.add(tenant, queue or "", count=count)
 
 
 class Standing:
@@ -86,6 +94,7 @@ class Standing:
 
     def __init__(self) -> None:
         self.jobs = Table(*families.JOBS.labels)
+        self.letters = Table(*families.LETTERS.labels)
         self.paused = Table(*families.PAUSED.labels)
         self.workers = Table(*families.WORKERS.labels)
         self._names = Table(*families.OLDEST.labels)
@@ -100,6 +109,7 @@ class Standing:
         return [
             (families.JOBS, self.jobs),
             (families.OLDEST, {key: max(now - since, 0) / 1e6 for key, since in self._since.items()}),
+            (families.LETTERS, self.letters),
             (families.PAUSED, self.paused),
             (families.WORKERS, self.workers),
         ]
