@@ -65,3 +65,13 @@ def test_record_keeps_what_was_said(service: Served) -> None:
     job = failed(service)
 
     assert service.ask("GET", f"/v1/jobs/{job['id']}").said["error"]["message"] == MESSAGE
+
+
+def test_who_asked_is_shown_without_secrets(service: Served) -> None:
+    job = service.job()
+    said = {"actor": "cron password=hunter2", "request_id": "api_key=m1ne"}
+    service.ask("POST", f"/v1/jobs/{job['id']}/cancel", said)
+    cancelled = service.ask("GET", f"/v1/jobs/{job['id']}/events").said["events"][-1]
+
+    assert cancelled["actor"] == "cron password=[redacted]"
+    assert cancelled["request_id"] == "api_key=[redacted]"

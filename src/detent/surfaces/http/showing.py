@@ -20,8 +20,8 @@ class Showing:
 
     def event(self, event: Event, cursor: str | None = None) -> EventShape:
         payload = None if event.payload is None else redacted(event.payload, self._rules)
-        cause = None if event.cause is None else redacted_text(event.cause, self._rules)
-        return event_shape(msgspec.structs.replace(event, payload=payload, cause=cause), cursor)
+        texts = {name: self._text(getattr(event, name)) for name in ("cause", "actor", "request_id")}
+        return event_shape(msgspec.structs.replace(event, payload=payload, **texts), cursor)
 
     def note(self, note: Note) -> NoteShape:
         """An artifact's pointer is what it was registered for, and stays whole."""
@@ -29,6 +29,9 @@ class Showing:
             return note_shape(note)
         shape = note_shape(msgspec.structs.replace(note, payload={**note.payload, **self._cut_short(note)}))
         return msgspec.structs.replace(shape, payload=redacted(shape.payload, self._rules))
+
+    def _text(self, said: str | None) -> str | None:
+        return None if said is None else redacted_text(said, self._rules)
 
     def words(self, said: dict[str, Any]) -> dict[str, Any]:
         """Anything else that was said."""
