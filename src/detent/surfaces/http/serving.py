@@ -114,7 +114,7 @@ class Cut:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_begun, may_happen = False, False
+        is_begun, may_happen = False, _has_arrived(scope)
 
         async def taking() -> Message:
             nonlocal may_happen
@@ -134,6 +134,12 @@ class Cut:
                 raise
             sending = Sending(send, is_secure=scope.get("scheme") == "https")
             await refusal(_cut_off(may_happen=may_happen))(scope, receive, sending)
+
+
+def _has_arrived(scope: Scope) -> bool:
+    """Whether it asks for a change, and says all of it in its head: nobody waits for a body then."""
+    named = {name for name, value in scope["headers"] if value != b"0"}
+    return scope["method"] not in _LOOKING and named.isdisjoint({b"content-length", b"transfer-encoding"})
 
 
 def _cut_off(*, may_happen: bool) -> DetentError:
