@@ -15,7 +15,7 @@ from detent.client.workers import Workers
 from detent.errors import InvalidArgument
 
 # What a surface asks for that carries requests itself: checked parts of verbs, and no verbs.
-CARRIED: Final = ("claim_request", "of_tenant", "request", "schedule_records", "token_record")
+CARRIED: Final = ("claim_request", "not_found", "of_tenant", "request", "schedule_records", "token_record")
 
 
 class Client(Verbs, Awaiting, Explaining, DeadLetters, Upkeep, Queues, Workers, Schedules, Tokens):

@@ -62,7 +62,7 @@ class Reads(Scoped):
         check_text_name("job_id", job_id)
         (record,) = await self.store.get(self.tenant, [job_id])
         if record is None:
-            raise self._not_found(job_id)
+            raise self.not_found(job_id)
         return Job(record, self._codec)
 
     async def find(self, *, limit: int = 100, cursor: str | None = None, **filters: Unpack[JobFilters]) -> Page[Job]:
@@ -150,7 +150,7 @@ class Reads(Scoped):
         check_text_name("job_id", job_id)
         page = await self.store.stories(self.tenant, 1, job_id=job_id)
         if not page.items:
-            raise self._not_found(job_id)
+            raise self.not_found(job_id)
         return page.items[0]
 
     def _query(self, kind: type[Query], filters: Mapping[str, Any]) -> Query:
@@ -168,7 +168,7 @@ class Reads(Scoped):
                 check_text_name(name, value)
         return query
 
-    def _not_found(self, job_id: str) -> NotFound:
+    def not_found(self, job_id: str) -> NotFound:
         return NotFound(f"there is no job {job_id} in tenant '{self.tenant}'; look at the id and the tenant")
 
 

@@ -206,3 +206,12 @@ def all_events(service: Served) -> list[dict[str, Any]]:
             return found
         found += page["events"]
         cursor = page["cursor"]
+
+
+def test_job_of_another_is_told_of_in_the_same_words_as_none_at_all(service: Served, ocr: str) -> None:
+    other = service.claimed(worker="mail")["id"]
+    theirs = service.ask("GET", f"/v1/jobs/{other}", token=ocr)
+    none = service.ask("GET", "/v1/jobs/no-such-job", token=ocr)
+
+    assert (theirs.status, none.status) == (404, 404)
+    assert theirs.body.replace(other.encode(), b"X") == none.body.replace(b"no-such-job", b"X")

@@ -5,7 +5,6 @@ from typing import Final
 from detent.client import Job
 from detent.client.arguments import check_text_name, listed
 from detent.client.reads import JobFilters, page_size
-from detent.errors import NotFound
 from detent.store import Page
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.budget import ANSWER_BYTES_MAX, FIRST, fitting, job_bytes, page_within
@@ -73,7 +72,7 @@ async def get_job(ask: Ask, job_id: str, query: WaitQuery) -> JobShape:
     if wait_s > 0 and not job.is_ended:
         job = await ask.service.ended(ask, job_id, wait_s) or job
     if not ask.may_see(job.record):
-        raise NotFound(f"there is no job {job_id} that worker '{ask.grant.worker}' has; to read others: scope 'read'")
+        raise ask.client.not_found(job_id)  # in the same words as for one that is not there
     return job_shape(job.record)
 
 
