@@ -166,3 +166,13 @@ def test_names_in_paths_may_have_any_printable_characters(service: Served, name:
     shown = service.ask("GET", path)
 
     assert (shown.status, shown.said["name"], shown.said["paused_reason"]) == (200, name, "for now")
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/metrics"])
+def test_document_that_the_asker_has_is_not_sent_again(service: Served, path: str) -> None:
+    first = service.ask("GET", path)
+    again = service.ask("GET", path, headers={"if-none-match": first.headers["etag"]})
+
+    assert first.status == 200
+    assert (again.status, again.body) == (304, b"") or path == "/metrics"  # it may have counted something meanwhile
+    assert service.ask("GET", path, headers={"if-none-match": '"another"'}).status == 200

@@ -38,6 +38,18 @@ def test_session_tells_when_the_token_ends(service: Served, is_for_any: bool) ->
     assert (said["is_any_tenant"], said["scopes"]) == (is_for_any, ["admin"])
 
 
+def test_trouble_of_the_store_is_told_without_its_place(
+    service: Served, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for each in tmp_path.glob("jobs.db*"):
+        each.unlink()
+    answer = service.ask("POST", "/v1/jobs", {"kind": "k"})
+
+    assert (answer.status, answer.code) == (503, "store_moved")
+    assert str(tmp_path) not in answer.body.decode()
+    service.until(lambda: str(tmp_path) in caplog.text)
+
+
 def test_slip_in_a_word_from_a_closed_set_is_refused(service: Served) -> None:
     for query in ("outcome=falure", "phase=redy"):
         assert service.ask("GET", f"/v1/jobs?{query}").code == "invalid_argument"

@@ -1,5 +1,6 @@
 """The service's own log: a line for each request, which nobody can forge, and in which nobody's secrets are."""
 
+import json
 import logging
 import time
 
@@ -8,6 +9,8 @@ import pytest
 from detent.surfaces.http.service import Service
 from detent.surfaces.http.streaming import Stream
 from detent.surfaces.http.telling import PATH_CHARS_MAX, escaped
+from detent.surfaces.telemetry.log_lines import JsonLines
+from detent.telemetry.redaction import Redaction
 from tests.surfaces.http.raw import exchanged, head
 from tests.surfaces.http.serving import WAIT_S, Served
 
@@ -112,3 +115,25 @@ def test_fault_while_an_answer_is_sent_is_told_in_the_same_way(
     until(lines, "GET /v1/events -> 500")
     assert "RuntimeError" in lines.text
     assert "hunter2" not in lines.text
+
+
+@pytest.mark.requirement("STD-17")
+def test_line_says_who_asked_about_which_job_and_trace(service: Served, lines: pytest.LogCaptureFixture) -> None:
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    asked = {"kind": "scan", "queue": "ocr", "correlation_id": "order-7"}
+    made = service.ask("POST", "/v1/jobs", asked, headers={"traceparent": f"00-{trace}-b7ad6b7169203331-01"}).said
+    until(lines, "POST /v1/jobs -> 201")
+    service.ask("POST", f"/v1/jobs/{made['id']}/complete", {"worker": "w", "attempt": 1})
+    until(lines, "/complete -> 409")
+    first, second = [vars(each) for each in lines.records if each.name == "detent.http.access"]
+
+    assert (first["asker"], first["job_id"], first["job_kind"], first["job_queue"]) == (
+        "root",
+        made["id"],
+        "scan",
+        "ocr",
+    )
+    assert (first["job_correlation_id"], first["job_trace_id"]) == ("order-7", trace)
+    assert second["job_id"] == made["id"]
+    told = json.loads(JsonLines({}, Redaction.of("")).format(lines.records[-1]))
+    assert (told["job"], told["fields"]) == (made["id"], {"asker": "root"})

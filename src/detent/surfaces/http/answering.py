@@ -7,8 +7,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from detent.errors import DetentError
+from detent.errors import STORE_ERRORS, DetentError, StoreError
 from detent.surfaces.http.ask import Ask
+from detent.surfaces.http.telling import ABOUT, about_job
 from detent.wire.http.jobs import JobShape
 from detent.wire.http.problems import MEDIA_TYPE, RETRY_AFTER_S, Problem, problem_of
 
@@ -27,6 +28,8 @@ SECURITY_HEADERS: Final = {
 
 def answer(ask: Ask, value: Any) -> Response:
     """With an ETag on what was read, and nothing but that if the asker has it already."""
+    if type(value) is Response:
+        return _unless_known(ask, value)
     if isinstance(value, Response):
         return value
     if value is None:
@@ -35,11 +38,20 @@ def answer(ask: Ask, value: Any) -> Response:
     headers = ask.headers
     if isinstance(value, JobShape):
         headers["etag"] = job_etag(value)
+        ask.request.scope[ABOUT] |= about_job(value)
     elif ask.is_looking:
         headers["etag"] = f'W/"{_digest(body)}"'
     if ask.is_looking and _has_it(ask.request, headers["etag"]):
         return Response(status_code=304, headers=headers)
     return Response(body, status_code=ask.status, headers=headers, media_type=JSON)
+
+
+def _unless_known(ask: Ask, response: Response) -> Response:
+    """A document that is written already."""
+    response.headers["etag"] = f'W/"{_digest(bytes(response.body))}"'
+    if _has_it(ask.request, response.headers["etag"]):
+        return Response(status_code=304, headers={"etag": response.headers["etag"]})
+    return response
 
 
 def job_etag(job: JobShape) -> str:
@@ -59,6 +71,11 @@ def _has_it(request: Request, etag: str) -> bool:
 
 def refusal(error: DetentError) -> Response:
     return problem_response(problem_of(error))
+
+
+def without_places(error: StoreError) -> StoreError:
+    """Where the store is, and what its driver says, is for those who run it: they have it in the log."""
+    return StoreError(f"{STORE_ERRORS[error.code]}; the service's log has more", code=error.code)
 
 
 def problem_response(problem: Problem) -> Response:

@@ -13,9 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from detent.errors import DetentError, InvalidArgument, ServiceError
+from detent.errors import DetentError, InvalidArgument, ServiceError, StoreError
+from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.store.clock import new_id
-from detent.surfaces.http.answering import SECURITY_HEADERS, answer, refusal
+from detent.surfaces.http.answering import SECURITY_HEADERS, answer, refusal, without_places
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.grants import Grant
 from detent.surfaces.http.origins import check_local
@@ -23,7 +24,7 @@ from detent.surfaces.http.reading import body_of, decoded, query_of
 from detent.surfaces.http.route import Route
 from detent.surfaces.http.routes import ROUTES
 from detent.surfaces.http.service import Service
-from detent.surfaces.http.telling import tell_fault, tell_request
+from detent.surfaces.http.telling import ABOUT, about_trace, tell_fault, tell_request, tell_trouble_of
 from detent.telemetry import tracing
 
 _HEADERS: Final = tuple((name.encode(), value.encode()) for name, value in SECURITY_HEADERS.items())
@@ -61,7 +62,7 @@ class Front:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope = {**scope, "path": _sent_path(scope)}
+        scope = {**scope, "path": _sent_path(scope), ABOUT: about_trace(scope)}
         sending, begun_s = Sending(send, is_secure=scope.get("scheme") == "https"), perf_counter()
         try:
             await self._app(scope, receive, sending)
@@ -113,6 +114,9 @@ def _endpoint(service: Service, route: Route) -> Callable[[Request], Awaitable[R
     async def answered(request: Request) -> Response:
         try:
             return await _answered(service, route, request)
+        except StoreError as error:
+            tell_trouble_of(request.scope, error)
+            return refusal(without_places(error))
         except DetentError as error:
             return refusal(error)
         except Exception as error:
@@ -130,10 +134,12 @@ def _attributes(route: Route, request: Request) -> dict[str, str]:
 
 async def _answered(service: Service, route: Route, request: Request) -> Response:
     grant = await _let_in(service, route, request)
+    request.scope[ABOUT]["asker"] = grant.name
     if service.is_closing and route.name != "healthz":  # who asks whether it lives must not kill it while it drains
         raise ServiceError("closing", "the service is shutting down; ask again, it or another one")
     _check_heeded(route, request)
     given = {name: _unquoted(request.path_params[name]) for name in route.parameters}
+    request.scope[ABOUT]["job_id"] = given.get("job_id", "")[:NAME_CHARS_MAX] or None
     if "query" in route.hints:
         given["query"] = query_of(request, route.query)
     else:

@@ -7,14 +7,17 @@ the places it came through: its message may quote what was sent.
 
 import logging
 from traceback import extract_tb
-from typing import Final
+from typing import Any, Final
 
 from starlette.types import Scope
 
-from detent.errors import DetentError
+from detent.errors import DetentError, StoreError
+from detent.telemetry.traceparent import trace_id_of, whole_of
+from detent.wire.http.jobs import JobShape
 
 ACCESS: Final = logging.getLogger("detent.http.access")
 FAULTS: Final = logging.getLogger("detent.http")
+ABOUT: Final = "detent.about"  # in the scope of a request: what its line in the log says beside
 METHOD_CHARS_MAX: Final = 16
 PATH_CHARS_MAX: Final = 400
 _PLACES_MAX: Final = 12
@@ -22,13 +25,34 @@ _PLACES_MAX: Final = 12
 
 def tell_request(scope: Scope, status: int, seconds: float) -> None:
     if ACCESS.isEnabledFor(logging.INFO):
-        ACCESS.info("%s -> %d, %.1f ms", asked(scope), status, seconds * 1_000)
+        about = {name: value for name, value in scope[ABOUT].items() if value is not None}
+        ACCESS.info("%s -> %d, %.1f ms", asked(scope), status, seconds * 1_000, extra=about)
+
+
+def about_trace(scope: Scope) -> dict[str, Any]:
+    """Of which trace a request is, if it says so; what it is about otherwise is learnt when it is answered."""
+    given = next((value for name, value in scope["headers"] if name == b"traceparent"), b"")
+    return {"job_trace_id": trace_id_of(whole_of(given.decode("latin-1")))}
+
+
+def about_job(job: JobShape) -> dict[str, Any]:
+    """As the lines of a worker name it."""
+    return {
+        "job_id": job.id, "job_kind": job.kind, "job_queue": job.queue, "job_attempt": job.attempt,
+        "job_worker": job.owner, "job_correlation_id": job.correlation_id,
+        **({} if job.trace_id is None else {"job_trace_id": job.trace_id}),
+    }  # fmt: skip
 
 
 def tell_fault(scope: Scope, error: BaseException, ref: str) -> None:
     places = extract_tb(error.__traceback__)[-_PLACES_MAX:]
     told = " > ".join(f"{place.filename}:{place.lineno} {place.name}" for place in places)
     FAULTS.error("a request failed (%s): %s: %s at %s", ref, asked(scope), type(error).__name__, told)
+
+
+def tell_trouble_of(scope: Scope, error: StoreError) -> None:
+    """The store could not do what was asked. What it says may name its place, which is for nobody else."""
+    FAULTS.warning("a request could not be carried out: %s: %s: %s", asked(scope), error.code, error)
 
 
 def tell_trouble(error: DetentError) -> None:

@@ -17,6 +17,7 @@ from detent.telemetry.redaction import Redaction, redacted, redacted_text
 
 # What Python puts on every record. Whatever else is there came by `extra`.
 _USUAL: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *FIELDS, FAULT, STACK})
+_OWN_WORDS: Final = ("detent.worker", "detent.http.access")  # whose messages say it themselves
 _MARGIN: Final = "    | "
 
 
@@ -125,7 +126,7 @@ def _below(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 def _about(record: logging.LogRecord) -> str:
     """Which job a handler's own line is about; those of the worker say so themselves."""
     job_id = vars(record).get("job_id")
-    if job_id is None or record.name == "detent.worker":
+    if job_id is None or record.name in _OWN_WORDS:
         return ""
     return f" (job {escaped(str(job_id))}, attempt {vars(record).get('job_attempt')})"
 
