@@ -8,11 +8,12 @@ from typing import Any, Final
 import pytest
 
 import detent
-from detent import App, Codec, Forbidden, InvalidArgument, SyncClient, Unauthorized
+from detent import App, Codec, Forbidden, InvalidArgument, Job, SyncClient, Unauthorized
 from detent.client.addresses import store_of, without_secrets
 from detent.client.sync import run
 from detent.store.http import writing
 from detent.store.tokens import Token
+from detent.surfaces.http import ask
 from tests.store.http.serving import Serving, served
 
 SECRET: Final = "dt_0123456789abcdef_" + "x" * 43
@@ -168,3 +169,17 @@ def test_lifecycle_of_ones_own_takes_an_admin(server: Serving, admin: SyncClient
     run(admin.client.store.register(own))
     with detent.connect(server.url, token=token, lifecycles=[own]) as client:
         assert client.enqueue("scan", lifecycle="own").lifecycle == "own"
+
+
+def test_values_that_an_answer_has_no_room_for_are_asked_for_by_themselves(
+    admin: SyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ask, "SHOWN_BYTES_MAX", 50_000)
+    payload = "x" * 30_000
+    admin.enqueue_many([{"kind": "big", "payload": payload} for _ in range(4)])
+    taken = admin.claim(worker="w1", limit=4, start=True)
+    done = admin.complete_many([{"job_id": job.id, "worker": "w1", "attempt": 1, "result": payload} for job in taken])
+
+    assert [job.payload for job in taken] == [payload] * 4
+    assert [job.payload for job in admin.find(kind="big")] == [payload] * 4
+    assert [job.result for job in done if isinstance(job, Job)] == [payload] * 4

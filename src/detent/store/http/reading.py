@@ -5,17 +5,16 @@ from typing import Any, Final
 
 from detent.kernel import Job
 from detent.lifecycle.words import OUTCOMES, PHASES
-from detent.store.http.failing import unreadable
-from detent.store.http.sharing import Sharing, named
+from detent.store.http.sharing import Sharing, named, reply_of
 from detent.store.limits import KeyReport
 from detent.store.query import Counts, Entry, EventQuery, JobQuery, Page, Story
+from detent.store.request import Reply
 from detent.store.waiting import now_s
 from detent.wire.http.answers import (
     ComplaintsAnswer,
     CountsAnswer,
     EndAnswer,
     EventsAnswer,
-    JobsAnswer,
     JobsPage,
     NewsAnswer,
     StoriesAnswer,
@@ -25,7 +24,6 @@ from detent.wire.http.events import EventShape, event_of, note_of
 from detent.wire.http.jobs import record_of
 from detent.wire.moments import to_rfc3339
 
-LOOKUP_MAX: Final = 1_000  # ids in one request
 WAIT_S: Final = 20.0  # that one request waits; who waits longer asks again
 _MOMENTS: Final = frozenset({
     "created_from", "created_until", "ended_from", "ended_until", "at_from", "at_until",
@@ -34,14 +32,7 @@ _MOMENTS: Final = frozenset({
 
 class Reading(Sharing):
     async def get(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]:
-        found: list[Job | None] = []
-        while len(found) < len(job_ids):  # an answer may have fewer than were asked for, if they are large
-            body = {"job_ids": list(job_ids[len(found) : len(found) + LOOKUP_MAX])}
-            answer = await self._of(tenant, JobsAnswer, "POST", "/v1/lookups", body=body, is_safe=True)
-            if not answer.jobs:
-                raise unreadable(self._address.url, "POST /v1/lookups", "it is empty", self._line.version)
-            found += [None if job is None else record_of(job) for job in answer.jobs]
-        return found
+        return await self._look_up(tenant, job_ids)
 
     async def find(self, query: JobQuery, limit: int, cursor: str | None = None) -> Page[Job]:
         """A worker may look for its own jobs, whatever else its token does not let it see."""
@@ -51,7 +42,7 @@ class Reading(Sharing):
         path = "/v1/jobs"
         if query == JobQuery(tenant=query.tenant, owner=query.owner) and query.owner is not None:
             path = f"/v1/workers{named(asked.pop('owner'))}/jobs"
-        return _jobs(await self._of(query.tenant, JobsPage, "GET", path, query=asked))
+        return await self._jobs(query.tenant, await self._of(query.tenant, JobsPage, "GET", path, query=asked))
 
     async def count(self, query: JobQuery, by: Sequence[str]) -> Counts:
         if _is_nobodys(query):
@@ -64,7 +55,12 @@ class Reading(Sharing):
         self, tenant: str, queues: Sequence[str], kinds: Sequence[str], limit: int, cursor: str | None = None
     ) -> Page[Job]:
         body = {"queues": list(queues), "kinds": list(kinds), "limit": limit, "cursor": cursor}
-        return _jobs(await self._of(tenant, JobsPage, "POST", "/v1/unjudged", body=body, is_safe=True))
+        page = await self._of(tenant, JobsPage, "POST", "/v1/unjudged", body=body, is_safe=True)
+        return await self._jobs(tenant, page)
+
+    async def _jobs(self, tenant: str, page: JobsPage) -> Page[Job]:
+        replies = await self._made_whole(tenant, [reply_of(job) for job in page.jobs], page.jobs)
+        return Page([reply.job for reply in replies if isinstance(reply, Reply)], page.cursor)
 
     async def events(self, query: EventQuery, limit: int, cursor: str | None = None) -> Page[Entry]:
         asked = _asked(query) | {"limit": limit, "cursor": cursor}
@@ -123,10 +119,6 @@ def _share(until_s: float) -> tuple[float, float]:
     """How long is left, and how long of it one request waits."""
     left_s = max(until_s - now_s(), 0.0)
     return left_s, round(min(left_s, WAIT_S), 3)
-
-
-def _jobs(answer: JobsPage) -> Page[Job]:
-    return Page([record_of(job) for job in answer.jobs], answer.cursor)
 
 
 def _story(answer: StoryAnswer) -> Story:

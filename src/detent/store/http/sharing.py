@@ -1,18 +1,24 @@
 """What every part of the store over HTTP has: the line to the service, and who the service takes us for."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
+from msgspec import structs
+
 from detent.errors import DetentError, InvalidArgument
+from detent.kernel import Job
 from detent.store.http.address import Address
+from detent.store.http.failing import unreadable
 from detent.store.http.line import Line
 from detent.store.request import Replies, Reply
-from detent.wire.http.answers import OneAnswer, Session
+from detent.wire.http.answers import JobsAnswer, OneAnswer, Session
 from detent.wire.http.jobs import JobRecord, record_of
 from detent.wire.http.problems import error_of
 
 Answer = TypeVar("Answer")
+LOOKUP_MAX: Final = 1_000  # ids in one request
 
 
 class Sharing:
@@ -40,6 +46,26 @@ class Sharing:
         named = None if tenant == self.home else tenant
         return await self._line.ask(answer, method, path, tenant=named, **more)
 
+    async def _made_whole(self, tenant: str, replies: Replies, jobs: Sequence[JobRecord | None]) -> Replies:
+        """With the values that the answer had no room for: they are asked for by themselves."""
+        missing = [job.id for job in jobs if job is not None and job.withheld == "size"]
+        if not missing:
+            return replies
+        found = await self._look_up(tenant, list(dict.fromkeys(missing)))
+        whole = {job.id: job for job in found if job is not None}
+        return [_whole(reply, whole) for reply in replies]
+
+    async def _look_up(self, tenant: str, job_ids: Sequence[str]) -> list[Job | None]:
+        found: list[Job | None] = []
+        while len(found) < len(job_ids):  # an answer may have fewer than were asked for, if they are large
+            body = {"job_ids": list(job_ids[len(found) : len(found) + LOOKUP_MAX])}
+            answer = await self._of(tenant, JobsAnswer, "POST", "/v1/lookups", body=body, is_safe=True)
+            if not answer.jobs:
+                raise unreadable(self._address.url, "POST /v1/lookups", "it is empty", self._line.version)
+            whole = list(takewhile(lambda job: job is None or job.withheld != "size", answer.jobs)) or answer.jobs[:1]
+            found += [None if job is None else record_of(job) for job in whole]
+        return found
+
 
 def named(*parts: str) -> str:
     """A path of names, whatever they are: a slash or a dot of theirs is none of the path's."""
@@ -55,6 +81,16 @@ def _reply(answer: OneAnswer) -> Reply | DetentError:
         return error_of(answer.problem)
     assert answer.job is not None, "an answer is a job or a problem"
     return reply_of(answer.job)
+
+
+def _whole(reply: Reply | DetentError, whole: Mapping[str, Job]) -> Reply | DetentError:
+    """What was put into a job never changes. What came out of it is of the revision that it came out at."""
+    if isinstance(reply, DetentError) or reply.job.id not in whole:
+        return reply
+    now, then = whole[reply.job.id], reply.job
+    if now.created_at != then.created_at:  # its id was given to another since
+        return reply
+    return Reply(now if now.rev == then.rev else structs.replace(then, spec=now.spec), reply.answer)
 
 
 def reply_of(job: JobRecord) -> Reply:

@@ -48,7 +48,7 @@ class Writing(Sharing):
         if len(answers) != len(items):
             why = f"{len(answers)} answers to {len(items)} requests"
             raise unreadable(self._address.url, "POST /v1/batch", why, self._line.version, may_have_happened=True)
-        return replies_of(answers)
+        return await self._made_whole(tenant, replies_of(answers), [each.job for each in answers])
 
     async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
         refuse(tx)
@@ -62,7 +62,7 @@ class Writing(Sharing):
             taken = await self._of(request.tenant, ClaimedAnswer, "POST", "/v1/claims", body=body, is_safe=is_safe)
         except Refused as refused:
             return [refused]
-        return [reply_of(job) for job in taken.jobs]
+        return await self._made_whole(request.tenant, [reply_of(job) for job in taken.jobs], taken.jobs)
 
     async def pace(self, tenant: str, rule: str, every: int, requests: Sequence[Request]) -> Replies:
         body = {"rule": rule, "every_s": every / 1e6, "requests": [_item(each) for each in requests]}

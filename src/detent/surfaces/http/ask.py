@@ -11,11 +11,13 @@ from detent.client import Client
 from detent.errors import InvalidArgument
 from detent.kernel.change import Answer
 from detent.kernel.parse import COUNT_MAX
+from detent.surfaces.http.bodies import Inflating
+from detent.surfaces.http.budget import SHOWN_BYTES_MAX
 from detent.surfaces.http.grants import Grant
 from detent.surfaces.http.reading import header_of
 from detent.telemetry import tracing
 from detent.telemetry.traceparent import whole_of
-from detent.wire.http.jobs import JobShape, job_shape, without_values
+from detent.wire.http.jobs import JobShape, job_shape, value_bytes, without_values
 
 if TYPE_CHECKING:
     from detent.surfaces.http.service import Service
@@ -34,6 +36,8 @@ class Ask:
         self.client = client
         self.status = status
         self.headers: dict[str, str] = {}
+        self.inflating = Inflating()
+        self._left = SHOWN_BYTES_MAX  # of the values of jobs
 
     @property
     def is_looking(self) -> bool:
@@ -79,9 +83,21 @@ class Ask:
 
     def shape_of(self, job: kernel.Job, answer: Answer, verb: str) -> JobShape:
         """The job that a verb came to. Who may not read it is told how it stands, and not what others have put in."""
-        shape = job_shape(job, answer)
-        is_its_own = verb == "enqueue" and answer == "applied"
-        return shape if is_its_own or self.may_see(job) else without_values(shape)
+        is_its_own = verb == "enqueue" and answer in ("applied", "repeat")
+        if self.may_see(job) or (is_its_own and answer == "applied"):
+            return self.shown(job, answer)
+        # Whoever repeats its request knows what it has put in, and not what became of it.
+        return without_values(self.shown(job, answer), "scope", has_input=is_its_own)
+
+    def shown(self, job: kernel.Job, answer: Answer = "applied") -> JobShape:
+        """A job for whoever may see it. Once an answer is as large as it may be, jobs come without their values; the
+        first one always has them, so that whoever asks for one gets it whole.
+        """
+        if self._left < 0:
+            return without_values(job_shape(job, answer, is_opened=False), "size")
+        shape, is_first = job_shape(job, answer), self._left == SHOWN_BYTES_MAX
+        self._left -= max(value_bytes(shape), 1)
+        return shape if self._left >= 0 or is_first else without_values(shape, "size")
 
     async def unless_gone(self, awaitable: Awaitable[Result]) -> Result | None:
         """The result, or None as soon as the asker has gone; then nothing more is done for it."""

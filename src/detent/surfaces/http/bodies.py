@@ -6,12 +6,12 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from detent.client.codec import Kept
+from detent.client.codec import BYTES_MAX, Kept
 from detent.errors import InvalidArgument
 from detent.kernel.command import COMMANDS, Command
 from detent.kernel.job import Blob
 from detent.wire.dispatch import PRIORITIES, PriorityName
-from detent.wire.http.jobs import SEALED, VALUES, opened_of, unsealed
+from detent.wire.http.jobs import SEALED, VALUES, is_compressed, opened_of, unsealed
 from detent.wire.moments import LAST, from_rfc3339, micros_of, to_moment
 
 # What is not for an asker to say: the grant says it, or the path, or the store.
@@ -54,6 +54,7 @@ def _kind(name: str, kind: Any) -> Any:
     return datetime if name == "run_at" else kind
 
 
+INFLATED_MAX: Final = 64 * 1_048_576
 BODIES: Final[dict[str, type[Struct]]] = {
     verb: _body(verb, command) for verb, command in COMMANDS.items() if verb != "claim"
 }
@@ -65,7 +66,26 @@ def arguments_of(body: Struct) -> dict[str, Any]:
     return opened(given)
 
 
-def opened(given: dict[str, Any]) -> dict[str, Any]:
+class Inflating:
+    """How much one request may have inflated, all its values together."""
+
+    def __init__(self, left: int = INFLATED_MAX) -> None:
+        self._left = left
+
+    def inflated(self, name: str, kept: bytes) -> bytes:
+        opened = opened_of(kept, BYTES_MAX + 1)  # no value may be longer than that, so no more of one is looked at
+        if opened.startswith(SEALED) or len(opened) > BYTES_MAX:
+            message = f"sealed.{name} cannot be inflated to at most {BYTES_MAX} bytes"
+            raise InvalidArgument(f"{message}; keep it elsewhere and pass a pointer", code="value_too_large")
+        self._left -= len(opened)
+        if self._left < 0:
+            raise InvalidArgument(
+                "the values of this request are too large together; send fewer", code="value_too_large"
+            )
+        return opened
+
+
+def opened(given: dict[str, Any], inflating: Inflating | None = None) -> dict[str, Any]:
     """With sealed values in their places, and moments as datetimes."""
     if "granted" in given:
         raise InvalidArgument("there is no argument 'granted'; a token says what it grants")
@@ -82,7 +102,7 @@ def opened(given: dict[str, Any]) -> dict[str, Any]:
     for name, text in _sealed(sealed).items():
         if name not in VALUES or given.get(name) is not None:
             raise InvalidArgument(f"sealed.{name[:64]} has no place; it is for {', '.join(VALUES)}, each said once")
-        given[name] = kept_of(name, unsealed(name, text))
+        given[name] = kept_of(name, unsealed(name, text), inflating)
     return given
 
 
@@ -93,15 +113,14 @@ def _sealed(given: Any) -> dict[str, str]:
         raise InvalidArgument(f"sealed is not as it should be: {wrong}") from None
 
 
-def kept_of(name: str, kept: bytes) -> Any:
+def kept_of(name: str, kept: bytes, inflating: Inflating | None = None) -> Any:
     """What is encrypted stays as it is. What is only compressed is read like any other value: it is handed out as JSON,
     so it has to be some, and within the same bounds.
     """
-    opened = opened_of(kept)
-    if opened.startswith(SEALED):
+    if not is_compressed(kept):
         return Kept(kept)
     try:
-        return msgspec.json.decode(opened)
+        return msgspec.json.decode((inflating or Inflating()).inflated(name, kept))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise InvalidArgument(f"sealed.{name} holds no JSON", code="value_unreadable") from None
 

@@ -7,6 +7,7 @@ from detent.kernel import Job
 from detent.store import Page, Story
 
 ANSWER_BYTES_MAX: Final = 32 * 1_048_576
+SHOWN_BYTES_MAX: Final = 2 * ANSWER_BYTES_MAX  # of values as they are shown: beyond it jobs come without theirs
 FIRST: Final = 50  # that are read before anything is known of their size
 _RECORD_BYTES: Final = 1_500  # of a job without its values, about
 _EVENT_BYTES: Final = 800

@@ -4,7 +4,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Raw
@@ -18,11 +18,12 @@ from detent.telemetry.traceparent import trace_id_of, whole_of
 from detent.wire.fields import JobFields
 from detent.wire.moments import micros_of, micros_of_or_none, to_moment, to_moment_or_none
 
+Withheld = Literal["scope", "size"]
 VALUES: Final = ("payload", "result", "checkpoint")
 _NULL: Final = Raw(NULL)
 SEALED: Final = b"\x00"  # no JSON text begins like this: a codec has compressed or encrypted it
 _COMPRESSED: Final = b"\x00z"
-_OPENED_MAX: Final = 16 * 1_048_576
+OPENED_MAX: Final = 16 * 1_048_576
 _POLICIES_MAX: Final = 256  # that are remembered: jobs are many, and their policies few
 
 
@@ -31,6 +32,9 @@ class JobShape(JobFields, frozen=True, kw_only=True):
     are null in their own places. `answer` says how the request was answered that returned it: `applied`; `repeat` of
     one that was carried out before; `duplicate`, the live job of its dedupe key; `unchanged`, it was so already;
     `noted`.
+
+    `withheld` says why payload, result, checkpoint and whatever else was put in or said are not here, though there may
+    be some: `scope`, the token may not read them; `size`, the answer would have been too large: get the job by itself.
     """
 
     order_at: int | None
@@ -40,6 +44,7 @@ class JobShape(JobFields, frozen=True, kw_only=True):
     checkpoint_digest: str | None
     sealed: dict[str, str] = msgspec.field(default_factory=dict)
     answer: Answer = "applied"
+    withheld: Withheld | None = None
 
 
 class JobRecord(JobShape, frozen=True, kw_only=True):
@@ -82,9 +87,22 @@ def job_shape(job: Job, answer: Answer = "applied", *, is_opened: bool = True) -
     )  # fmt: skip
 
 
-def without_values(shape: JobShape) -> JobShape:
-    """What was put in and what came out is null. Their digests stay."""
-    return msgspec.structs.replace(shape, payload=_NULL, result=_NULL, checkpoint=_NULL, sealed={})
+def without_values(shape: JobShape, why: Withheld, *, has_input: bool = False) -> JobShape:
+    """What was put in, what came out and what was said is null. Their digests stay.
+
+    `has_input`: but for what was put in, for whoever has put it in.
+    """
+    said: dict[str, Any] = {"error": None, "last_error": None, "progress": None, "result_ptr": None}
+    put_in: dict[str, Any] = {} if has_input else {"payload": _NULL, "env": {}, "context_ptr": None}
+    sealed = {name: text for name, text in shape.sealed.items() if has_input and name == "payload"}
+    nothing = {"result": _NULL, "checkpoint": _NULL, **said, **put_in}
+    return msgspec.structs.replace(shape, withheld=why, sealed=sealed, **nothing)
+
+
+def value_bytes(shape: JobShape) -> int:
+    """How much its values take up, as they are shown."""
+    shown = sum(len(bytes(getattr(shape, name))) for name in VALUES)
+    return shown + sum(len(text) for text in shape.sealed.values())
 
 
 def record_of(shape: JobRecord) -> Job:
@@ -121,13 +139,17 @@ def _value(name: str, kept: bytes | None, sealed: dict[str, str], read: Callable
     return Raw(opened)
 
 
-def opened_of(kept: bytes) -> bytes:
+def is_compressed(kept: bytes) -> bool:
+    return kept.startswith(_COMPRESSED)
+
+
+def opened_of(kept: bytes, most: int = OPENED_MAX) -> bytes:
     """What was compressed, inflated; but nothing that would inflate without bound."""
-    if not kept.startswith(_COMPRESSED):
+    if not is_compressed(kept):
         return kept
     inflater = zlib.decompressobj()
     try:
-        opened = inflater.decompress(kept[len(_COMPRESSED) :], _OPENED_MAX)
+        opened = inflater.decompress(kept[len(_COMPRESSED) :], most)
     except zlib.error:
         return kept
     return opened if inflater.eof else kept

@@ -27,7 +27,7 @@ from detent.surfaces.http.operations.job_shapes import (
     WaitQuery,
 )
 from detent.surfaces.http.route import Route
-from detent.wire.http.jobs import JobShape, job_shape
+from detent.wire.http.jobs import JobShape
 
 LOOKUP_MAX: Final = 1_000
 
@@ -40,7 +40,7 @@ async def find_jobs(ask: Ask, query: JobsPageQuery) -> JobPage:
         return await ask.client.find(limit=limit, cursor=cursor, **filters)
 
     page = await page_within(read, page_size(query.limit), query.cursor, lambda job: job_bytes(job.record))
-    return JobPage(jobs=[job_shape(job.record) for job in page], cursor=page.cursor)
+    return JobPage(jobs=[ask.shown(job.record) for job in page], cursor=page.cursor)
 
 
 async def count_jobs(ask: Ask, query: CountsQuery) -> CountsShape:
@@ -57,7 +57,7 @@ async def look_up(ask: Ask, body: LookupBody) -> LookupShape:
     spent, asked = 0, FIRST
     while len(shapes) < len(ids) and spent < ANSWER_BYTES_MAX:
         found = await ask.client.store.get(ask.grant.tenant, ids[len(shapes) : len(shapes) + asked])
-        shapes += [job_shape(job) if job is not None and ask.may_see(job) else None for job in found]
+        shapes += [ask.shown(job) if job is not None and ask.may_see(job) else None for job in found]
         spent += sum(job_bytes(job) for job in found if job is not None)
         asked = fitting(spent, len(shapes))
     return LookupShape(jobs=shapes)
@@ -73,7 +73,7 @@ async def get_job(ask: Ask, job_id: str, query: WaitQuery) -> JobShape:
         job = await ask.service.ended(ask, job_id, wait_s) or job
     if not ask.may_see(job.record):
         raise ask.client.not_found(job_id)  # in the same words as for one that is not there
-    return job_shape(job.record)
+    return ask.shown(job.record)
 
 
 async def job_events(ask: Ask, job_id: str) -> EventsShape:
@@ -96,19 +96,19 @@ async def job_artifacts(ask: Ask, job_id: str) -> ArtifactsShape:
 async def job_tree(ask: Ask, job_id: str) -> TreeShape:
     """The whole tree that a job belongs to, from the first of its parents down."""
     tree = await ask.client.tree(job_id)
-    return TreeShape(jobs=[BranchShape(depth=depth, job=job_shape(job.record)) for depth, job in tree.walk()])
+    return TreeShape(jobs=[BranchShape(depth=depth, job=ask.shown(job.record)) for depth, job in tree.walk()])
 
 
 async def job_reruns(ask: Ask, job_id: str) -> JobsShape:
     """The jobs that run this one again, the newest first."""
-    return JobsShape(jobs=[job_shape(job.record) for job in await ask.client.reruns(job_id)])
+    return JobsShape(jobs=[ask.shown(job.record) for job in await ask.client.reruns(job_id)])
 
 
 async def explain_job(ask: Ask, job_id: str) -> ExplanationShape:
     """Why a job is where it is, and what would move it."""
     told = await ask.client.explain(job_id)
     return ExplanationShape(
-        job=job_shape(told.job.record), at=told.at, reasons=told.reasons, ways=told.ways, budget=told.budget,
+        job=ask.shown(told.job.record), at=told.at, reasons=told.reasons, ways=told.ways, budget=told.budget,
         reruns=told.reruns,
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from detent.kernel import Error
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.operations.verbs import BatchAnswer, BatchShape, answer_of
 from detent.surfaces.http.route import Route
-from detent.wire.http.jobs import JobShape, job_shape
+from detent.wire.http.jobs import JobShape
 
 
 class LettersQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -68,12 +68,12 @@ async def dead_letters(ask: Ask, query: LettersQuery) -> LetterPage:
     """Jobs that were set aside, a page at a time."""
     given = {name: value for name, value in structs.asdict(query).items() if value is not None}
     page = await ask.client.dead_letters(**given)
-    return LetterPage(dead_letters=[_shape(each) for each in page], cursor=page.cursor)
+    return LetterPage(dead_letters=[_shape(ask, each) for each in page], cursor=page.cursor)
 
 
 async def dead_letter(ask: Ask, job_id: str) -> LetterShape:
     """One job's dead letter; `not_found` if it is not one."""
-    return _shape(await ask.client.dead_letter_for(job_id))
+    return _shape(ask, await ask.client.dead_letter_for(job_id))
 
 
 async def redrive(ask: Ask, body: LettersBody) -> BatchShape:
@@ -114,9 +114,9 @@ async def purge_letters(ask: Ask, body: LettersBody) -> RemovedShape:
     return RemovedShape(jobs=removed.jobs, events=removed.events)
 
 
-def _shape(letter: DeadLetter) -> LetterShape:
+def _shape(ask: Ask, letter: DeadLetter) -> LetterShape:
     given = {name: getattr(letter, name) for name in LetterShape.__struct_fields__ if name != "job"}
-    return LetterShape(job=job_shape(letter.job.record), **given)
+    return LetterShape(job=ask.shown(letter.job.record), **given)
 
 
 _OPERATE: Final = ("operate",)

@@ -97,7 +97,9 @@ async def advance_schedule(ask: Ask, schedule: str, body: AdvanceBody) -> Advanc
     for refused in replies:
         if body.job is not None and isinstance(refused, DetentError):
             raise refused
-    return AdvancedShape(is_ours=True, answers=[reply_shape(each) for each in replies])
+    verbs = [str(each.get("verb", "")) for each in asked]
+    answers = [reply_shape(ask, each, verb) for each, verb in zip(replies, verbs, strict=True)]
+    return AdvancedShape(is_ours=True, answers=answers)
 
 
 async def _requests(ask: Ask, asked: list[dict[str, Any]]) -> list[Request]:

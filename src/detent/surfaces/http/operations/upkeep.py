@@ -9,15 +9,16 @@ from detent.client.reads import check_cursor, page_size
 from detent.client.upkeep import PRUNE_BATCH, RECONCILE_MAX
 from detent.client.verbs import names
 from detent.errors import DetentError, InvalidArgument, shown
+from detent.kernel import Job
 from detent.lifecycle.bounds import check_at_least, check_whole
-from detent.store import Reply, Retention
+from detent.store import Page, Reply, Retention
 from detent.store.query import DAY_S, Pruned
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.bodies import opened
+from detent.surfaces.http.budget import job_bytes, page_within
 from detent.surfaces.http.operations.job_shapes import JobPage
 from detent.surfaces.http.operations.verbs import BATCH_MAX, BatchAnswer, BatchBody, BatchShape, reply_shape
 from detent.surfaces.http.route import Route
-from detent.wire.http.jobs import job_shape
 
 _PACED_MAX: Final = 365 * DAY_S
 
@@ -72,7 +73,7 @@ async def reconcile(ask: Ask, body: ReconcileBody) -> ReconciledShape:
     check_whole("limit", body.limit, least=1, most=RECONCILE_MAX)
     replies = await ask.service.reconcile(body.limit)
     own = [reply for reply in replies if _is_own(reply, ask)]
-    return ReconciledShape(count=len(own), answers=[reply_shape(reply) for reply in own])
+    return ReconciledShape(count=len(own), answers=[reply_shape(ask, reply) for reply in own])
 
 
 async def prune(ask: Ask, body: RetentionBody) -> Pruned:
@@ -99,8 +100,12 @@ async def unjudged(ask: Ask, body: UnjudgedBody) -> JobPage:
     """Jobs of these queues and kinds that wait for a verdict, the oldest first."""
     queues, kinds = names("queues", body.queues) or (), names("kinds", body.kinds) or ()
     limit, cursor = page_size(body.limit), check_cursor(body.cursor)
-    page = await ask.client.store.unjudged(ask.grant.tenant, queues, kinds, limit, cursor)
-    return JobPage(jobs=[job_shape(job) for job in page], cursor=page.cursor)
+
+    async def read(limit: int, cursor: str | None) -> Page[Job]:
+        return await ask.client.store.unjudged(ask.grant.tenant, queues, kinds, limit, cursor)
+
+    page = await page_within(read, limit, cursor, job_bytes)
+    return JobPage(jobs=[ask.shown(job) for job in page], cursor=page.cursor)
 
 
 async def pace(ask: Ask, body: PaceBody) -> BatchShape:
@@ -111,11 +116,11 @@ async def pace(ask: Ask, body: PaceBody) -> BatchShape:
     requests = [ask.client.request(_verdict(ask, each)) for each in given]
     rule, every = check_text_name("rule", body.rule), round(body.every_s * 1e6)
     replies = await ask.client.store.pace(ask.grant.tenant, rule, every, requests)
-    return BatchShape(answers=[reply_shape(reply) for reply in replies])
+    return BatchShape(answers=[reply_shape(ask, reply) for reply in replies])
 
 
 def _verdict(ask: Ask, request: dict[str, Any]) -> dict[str, Any]:
-    arguments = opened(dict(request))
+    arguments = opened(dict(request), ask.inflating)
     verb = arguments.pop("verb", "schedule")
     if verb != "schedule":
         raise InvalidArgument(f"a rule paces verdicts, and this is {shown(verb)}; use /v1/batch for it")

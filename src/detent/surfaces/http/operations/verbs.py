@@ -15,7 +15,7 @@ from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.bodies import BODIES, arguments_of, opened
 from detent.surfaces.http.grants import VERB_SCOPES
 from detent.surfaces.http.route import Route
-from detent.wire.http.jobs import JobShape, job_shape
+from detent.wire.http.jobs import JobShape
 from detent.wire.http.problems import Problem, problem_of
 
 BATCH_MAX: Final = 10_000
@@ -104,7 +104,7 @@ async def _taken(ask: Ask, request: ClaimRequest) -> list[JobShape]:
     for refused in replies:
         if isinstance(refused, DetentError):
             raise refused
-    return [job_shape(reply.job, reply.answer) for reply in replies if isinstance(reply, Reply)]
+    return [ask.shown(reply.job, reply.answer) for reply in replies if isinstance(reply, Reply)]
 
 
 async def enqueue(ask: Ask, body: Struct) -> JobShape:
@@ -149,7 +149,7 @@ def let_through(ask: Ask, request: dict[str, Any]) -> dict[str, Any] | DetentErr
     arguments = dict(request)
     verb = arguments.pop("verb", None)
     try:
-        given = ask.let_through(check_text_name("verb", verb), opened(arguments))
+        given = ask.let_through(check_text_name("verb", verb), opened(arguments, ask.inflating))
     except DetentError as denied:
         return denied
     return given | {"verb": verb}
@@ -159,10 +159,10 @@ def _answered(ask: Ask, made: dict[str, Any] | DetentError, answers: Iterator[Jo
     return answer_of(ask, next(answers), made["verb"]) if isinstance(made, dict) else answer_of(ask, made)
 
 
-def reply_shape(reply: Reply | DetentError) -> BatchAnswer:
+def reply_shape(ask: Ask, reply: Reply | DetentError, verb: str = "") -> BatchAnswer:
     if isinstance(reply, DetentError):
         return BatchAnswer(problem=problem_of(reply))
-    return BatchAnswer(job=job_shape(reply.job, reply.answer))
+    return BatchAnswer(job=ask.shape_of(reply.job, reply.answer, verb))
 
 
 def answer_of(ask: Ask, answer: Job | DetentError, verb: str = "") -> BatchAnswer:

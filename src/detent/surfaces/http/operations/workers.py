@@ -5,13 +5,16 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from detent.client import Job
+from detent.client.reads import page_size
 from detent.client.workers import Worker
+from detent.store import Page
 from detent.store.fleet import SEEN_S, Lane
 from detent.surfaces.http.ask import Ask
+from detent.surfaces.http.budget import job_bytes, page_within
 from detent.surfaces.http.operations.job_shapes import JobPage
 from detent.surfaces.http.route import Route
 from detent.version import __version__
-from detent.wire.http.jobs import job_shape
 
 
 class WorkersQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -57,8 +60,12 @@ async def worker_jobs(ask: Ask, worker: str, query: HeldQuery) -> JobPage:
     """
     if not ask.grant.may("read"):
         ask.grant.check_worker(worker)
-    page = await ask.client.find(owner=worker, limit=query.limit, cursor=query.cursor)
-    return JobPage(jobs=[job_shape(job.record) for job in page], cursor=page.cursor)
+
+    async def read(limit: int, cursor: str | None) -> Page[Job]:
+        return await ask.client.find(owner=worker, limit=limit, cursor=cursor)
+
+    page = await page_within(read, page_size(query.limit), query.cursor, lambda job: job_bytes(job.record))
+    return JobPage(jobs=[ask.shown(job.record) for job in page], cursor=page.cursor)
 
 
 async def report_worker(ask: Ask, worker: str, body: ReportBody) -> None:
