@@ -42,6 +42,21 @@ def test_rate_is_regained_with_time() -> None:
         rates.take("a")
 
 
+def test_who_asks_a_little_too_often_is_let_in_as_often_as_it_may() -> None:
+    now = [0.0]
+    rates = Rates(rate_max=1_000, burst_max=1, clock=lambda: now[0])
+    let_in = 0
+    for number in range(1_100):
+        now[0] = number / 1_100
+        try:
+            rates.take("a")
+        except ServiceError:
+            continue
+        let_in += 1
+
+    assert let_in >= 500
+
+
 def test_only_so_many_are_remembered() -> None:
     rates = Rates(rate_max=1, burst_max=1)
 

@@ -18,20 +18,23 @@ class Rates:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, whose: str) -> None:
-        """One of the requests that it may make; `ServiceError` if there is none left."""
-        level = self._level(whose)
+        """One of the requests that it may make; `ServiceError` if there is none left.
+
+        Whoever is refused pays nothing: else one that asks a little too often would never be let in again.
+        """
+        now_s = self._clock()
+        level = self._level(whose, now_s)
         self._buckets.pop(whose, None)
-        self._buckets[whose] = (max(level - 1, 0.0), self._clock())
+        self._buckets[whose] = (level - 1 if level >= 1 else level, now_s)
         if len(self._buckets) > BUCKETS_MAX:
             self._buckets.popitem(last=False)
         self._check(level)
 
     def check(self, whose: str) -> None:
         """Whether one is left, without taking it."""
-        self._check(self._level(whose))
+        self._check(self._level(whose, self._clock()))
 
-    def _level(self, whose: str) -> float:
-        now_s = self._clock()
+    def _level(self, whose: str, now_s: float) -> float:
         level, then_s = self._buckets.get(whose, (self._burst, now_s))
         return min(level + (now_s - then_s) * self._rate, self._burst)
 
