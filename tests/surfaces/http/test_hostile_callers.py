@@ -188,6 +188,35 @@ def test_who_has_no_token_may_try_now_and_then_only(tmp_path: Path) -> None:
     assert [each.code for each in tries] == ["token_unknown"] * 5 + ["too_many_requests"] * 3
 
 
+def test_who_tries_tokens_that_are_none_locks_nobody_else_out(tmp_path: Path) -> None:
+    """Behind a proxy all come from one address."""
+    with served(tmp_path, reconcile_s=None, rate_max=0.001, burst_max=5) as service:
+        before = service.ask("GET", "/v1/session").status
+        for _ in range(8):
+            service.ask("GET", "/v1/session", token="dt_0123456789abcdef_" + "A" * 43)
+
+        assert (before, service.ask("GET", "/v1/session").status) == (200, 200)
+
+
+def test_who_presents_no_token_at_all_uses_up_nothing(tmp_path: Path) -> None:
+    with served(tmp_path, reconcile_s=None, rate_max=0.001, burst_max=5) as service:
+        tries = [service.ask("GET", "/v1/session", token=token) for token in (None, "nonsense") for _ in range(5)]
+
+        assert {each.code for each in tries} == {"token_missing", "token_malformed"}
+        assert service.ask("GET", "/v1/session").status == 200
+
+
+def test_token_that_was_revoked_is_a_stranger_again(tmp_path: Path) -> None:
+    with served(tmp_path, reconcile_s=None, rate_max=0.001, burst_max=5) as service:
+        token = service.new_token("read", name="gone")
+        assert service.ask("GET", "/v1/session", token=token.text).status == 200
+        with connect(service.url) as client:
+            client.revoke_token(token.token.id)
+        tries = [service.ask("GET", "/v1/session", token=token.text) for _ in range(6)]
+
+    assert [each.code for each in tries] == ["token_revoked"] * 5 + ["too_many_requests"]
+
+
 @pytest.mark.parametrize("verb", ["rerun", "enqueue"])
 def test_who_may_not_read_is_not_told_what_others_have_put_in(service: Served, verb: str) -> None:
     with connect(service.url) as client:

@@ -162,7 +162,7 @@ async def _let_in(service: Service, route: Route, request: Request) -> Grant:
         check_local(request.headers, service.settings.hosts)
     if not route.scopes:
         return Grant("anybody", "default", frozenset())
-    grant = await service.let_in(request)
+    grant = await service.door.let_in(request)
     grant.check(*route.scopes)
     if route.changes and service.settings.is_read_only:
         raise ServiceError("read_only", "this service only lets you look; ask another one to change something")

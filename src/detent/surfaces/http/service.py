@@ -5,29 +5,25 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Final
-from urllib.parse import unquote
 
 from starlette.requests import Request
 
 from detent.client import Client, Job
 from detent.client.connecting import Connecting
 from detent.client.moments import to_moment_or_none
-from detent.client.tokens import authenticated
-from detent.errors import InvalidArgument, StoreError, Unauthorized
+from detent.errors import InvalidArgument, StoreError
 from detent.store import Replies
-from detent.store.tokens import Token
 from detent.store.waiting import now_s
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.attaching import Attachment
-from detent.surfaces.http.grants import Grant, everything, grant_of
+from detent.surfaces.http.door import Door
+from detent.surfaces.http.grants import Grant
 from detent.surfaces.http.line import Lines
 from detent.surfaces.http.live import Ended, Filters, Hubs
 from detent.surfaces.http.metering import Meters
 from detent.surfaces.http.openapi import document
 from detent.surfaces.http.operations.tokens import SessionShape
 from detent.surfaces.http.places import Places
-from detent.surfaces.http.rating import Rates
-from detent.surfaces.http.reading import header_of
 from detent.surfaces.http.settings import Settings
 from detent.surfaces.http.showing import Showing
 from detent.surfaces.http.telling import tell_trouble
@@ -35,7 +31,6 @@ from detent.surfaces.http.tending import Tending
 from detent.telemetry.redaction import Redaction
 from detent.version import __version__
 
-TENANT: Final = "detent-tenant"
 CLIENTS_MAX: Final = 1_000  # of tenants; one that is asked for again is made anew
 PROBE_S: Final = 5.0
 READY_S: Final = 1.0
@@ -55,7 +50,6 @@ class Service:
         self.waiting = Places(self.settings.waiting_max, "too_many_waiting")
         self.streaming = Places(self.settings.streams_max, "too_many_streams")
         self.showing = Showing(Redaction.of(",".join(self.settings.redact)))
-        self.rates = Rates(rate_max=self.settings.rate_max, burst_max=self.settings.burst_max)
         self.is_closing = False
         self._ready_until_s = 0.0
 
@@ -64,6 +58,7 @@ class Service:
     async def open(self) -> None:
         self._first = await self._stack.enter_async_context(self._connecting)
         store = self._first.store
+        self.door = Door(store, self.settings)
         self._meters = Meters(store)
         self.lines = Lines(store)
         shown, how = self.showing.server_sent, self.settings.live
@@ -91,27 +86,7 @@ class Service:
         await asyncio.gather(*(each.send_away() for each in self.attached))
         await asyncio.gather(self.lines.close(), self.hubs.close())
 
-    # -- who asks
-
-    async def let_in(self, request: Request) -> Grant:
-        """What the token in the request gives, in the tenant that it asks for."""
-        tenant = _named(header_of(request, TENANT))
-        if not self.settings.is_authenticating:
-            return everything(tenant)
-        token = await self._token(request)
-        self.rates.take(token.id)
-        return grant_of(token, tenant)
-
-    async def _token(self, request: Request) -> Token:
-        """Each look is a read of the store: whoever tries tokens that are none may do so now and then only."""
-        address = f"@{request.client.host if request.client else ''}"
-        self.rates.check(address)
-        scheme, _, text = request.headers.get("authorization", "").partition(" ")
-        try:
-            return await authenticated(self._first.store, text.strip() if scheme.lower() == "bearer" else None)
-        except Unauthorized:
-            self.rates.take(address)
-            raise
+    # -- what handlers share
 
     def client_of(self, tenant: str) -> Client:
         client = self._clients.pop(tenant, None)
@@ -121,8 +96,6 @@ class Service:
         if len(self._clients) > CLIENTS_MAX:
             self._clients.popitem(last=False)
         return client
-
-    # -- what handlers share
 
     def wait_s_of(self, wait_s: float) -> float:
         most = self.settings.wait_s_max
@@ -179,11 +152,3 @@ class Service:
 
     def openapi_text(self) -> bytes:
         return document()
-
-
-def _named(tenant: str | None) -> str | None:
-    """A header has no letters but ASCII: the others, and the percent sign, are written as in a path."""
-    try:
-        return None if tenant is None else unquote(tenant, errors="strict")
-    except UnicodeDecodeError:
-        raise InvalidArgument("Detent-Tenant holds bytes that are no text; write its UTF-8 as %C3%A9") from None

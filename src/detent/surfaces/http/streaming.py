@@ -84,7 +84,7 @@ class Stream(Response):
     async def _is_still_let_in(self) -> bool:
         """A store that does not answer just now takes nobody's token away."""
         try:
-            grant = await self._ask.service.let_in(self._ask.request)
+            grant = await self._ask.service.door.let_in(self._ask.request)
             grant.check("read")
         except (Unauthorized, Forbidden):
             return False

@@ -1,0 +1,76 @@
+"""Who asks: from the token that a request presents to what it grants."""
+
+from collections import OrderedDict
+from typing import Final
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from detent.client.tokens import authenticated, digest_of
+from detent.errors import InvalidArgument, Unauthorized
+from detent.store import Store
+from detent.store.tokens import Token
+from detent.surfaces.http.grants import Grant, everything, grant_of
+from detent.surfaces.http.rating import Rates
+from detent.surfaces.http.reading import header_of
+from detent.surfaces.http.settings import Settings
+
+TENANT: Final = "detent-tenant"
+KNOWN_MAX: Final = 10_000  # tokens that were good when they were last seen; who was not seen for longest goes first
+_NOT_LOOKED_UP: Final = ("token_missing", "token_malformed")  # they cost the store nothing
+
+
+class Door:
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._is_authenticating = settings.is_authenticating
+        self._rates = Rates(rate_max=settings.rate_max, burst_max=settings.burst_max)
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    async def let_in(self, request: Request) -> Grant:
+        """What the token in the request gives, in the tenant that it asks for."""
+        tenant = _named(header_of(request, TENANT))
+        if not self._is_authenticating:
+            return everything(tenant)
+        token = await self._token(request)
+        self._rates.take(token.id)
+        return grant_of(token, tenant)
+
+    async def _token(self, request: Request) -> Token:
+        """Each look is a read of the store: whoever tries tokens that are none may do so now and then only.
+
+        Behind a proxy all have one address. So nobody is held up by it whose token was good before: it is looked up
+        whatever strangers do, and only tokens that nobody has seen here yet share what is left of the address's rate.
+        """
+        address, text = f"@{request.client.host if request.client else ''}", _presented(request)
+        seen = "" if text is None else digest_of(text)
+        if seen not in self._known:
+            self._rates.check(address)
+        try:
+            token = await authenticated(self._store, text)
+        except Unauthorized as error:
+            self._known.pop(seen, None)
+            if error.code not in _NOT_LOOKED_UP:
+                self._rates.take(address)
+            raise
+        self._remember(seen)
+        return token
+
+    def _remember(self, seen: str) -> None:
+        self._known[seen] = None
+        self._known.move_to_end(seen)
+        if len(self._known) > KNOWN_MAX:
+            self._known.popitem(last=False)
+
+
+def _presented(request: Request) -> str | None:
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
+def _named(tenant: str | None) -> str | None:
+    """A header has no letters but ASCII: the others, and the percent sign, are written as in a path."""
+    try:
+        return None if tenant is None else unquote(tenant, errors="strict")
+    except UnicodeDecodeError:
+        raise InvalidArgument("Detent-Tenant holds bytes that are no text; write its UTF-8 as %C3%A9") from None
