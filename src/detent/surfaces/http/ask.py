@@ -99,6 +99,10 @@ class Ask:
         self._left -= max(value_bytes(shape), 1)
         return shape if self._left >= 0 or is_first else without_values(shape, "size")
 
+    async def look_again(self) -> None:
+        """`Unauthorized`, if the asker's token is good no more: for whoever has stayed for a while."""
+        await self.service.door.look_again(self.request)
+
     async def unless_gone(self, awaitable: Awaitable[Result]) -> Result | None:
         """The result, or None as soon as the asker has gone; then nothing more is done for it."""
         task = asyncio.ensure_future(awaitable)

@@ -1,4 +1,4 @@
-"""Who asks: from the token that a request presents to what it grants."""
+"""Who asks: from the token that a request presents to what it grants; at the door, and again while somebody stays."""
 
 from collections import OrderedDict
 from typing import Final
@@ -35,6 +35,13 @@ class Door:
         token = await self._token(request)
         self._rates.take(token.id)
         return grant_of(token, tenant)
+
+    async def look_again(self, request: Request) -> None:
+        """`Unauthorized`, if the token of somebody who was let in is good no more. What others do from the same
+        address, or how often it has asked, has nothing to do with that.
+        """
+        if self._is_authenticating:
+            await authenticated(self._store, _presented(request))
 
     async def _token(self, request: Request) -> Token:
         """Each look is a read of the store: whoever tries tokens that are none may do so now and then only.

@@ -58,6 +58,9 @@ class Grant(Struct, frozen=True):
     def is_admin(self) -> bool:
         return "admin" in self.scopes
 
+    def is_over(self, now: int) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
     def may(self, *scopes: str) -> bool:
         return self.is_admin or not self.scopes.isdisjoint(scopes)
 
