@@ -104,7 +104,15 @@ class Ask:
         await self.service.door.look_again(self.request)
 
     async def unless_gone(self, awaitable: Awaitable[Result]) -> Result | None:
-        """The result, or None as soon as the asker has gone; then nothing more is done for it."""
+        """What was waited for, if the asker's token is still good then; or None as soon as the asker has gone."""
+        result = await self.taken_unless_gone(awaitable)
+        await self.look_again()
+        return result
+
+    async def taken_unless_gone(self, awaitable: Awaitable[Result]) -> Result | None:
+        """The result, or None as soon as the asker has gone; then nothing more is done for it. The token is not looked
+        at: what was taken for somebody is handed over, and who takes looks before.
+        """
         task = asyncio.ensure_future(awaitable)
         gone = asyncio.ensure_future(self.gone())
         try:

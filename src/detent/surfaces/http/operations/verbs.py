@@ -87,7 +87,8 @@ async def claim(ask: Ask, body: ClaimBody) -> ClaimShape:
         if known or wait_s == 0:
             return ClaimShape(jobs=known)
     with ask.service.waiting.taken(request.tenant):
-        taken = await ask.unless_gone(ask.service.lines.claim(key, lambda: _taken(ask, request), wait_s))
+        waiting = ask.service.lines.claim(key, lambda: _taken_in_turn(ask, request), wait_s)
+        taken = await ask.taken_unless_gone(waiting)
     return ClaimShape(jobs=taken or [])
 
 
@@ -97,6 +98,12 @@ def _claim_request(ask: Ask, body: ClaimBody) -> ClaimRequest:
         ask.asked("claim", given), queues=body.queues, kinds=body.kinds, adapters=body.adapters, limit=body.limit
     )
     return structs.replace(asked, spared=frozenset(listed("spared", body.spared, of="lanes", most=SPARED_MAX)))
+
+
+async def _taken_in_turn(ask: Ask, request: ClaimRequest) -> list[JobShape]:
+    """The turn may come a minute after the asker was let in, and its token may have been revoked since."""
+    await ask.look_again()
+    return await _taken(ask, request)
 
 
 async def _taken(ask: Ask, request: ClaimRequest) -> list[JobShape]:
