@@ -27,18 +27,26 @@ class Call:
     def __init__(self) -> None:
         self.is_stopped = False
         self._connection: HTTPConnection | None = None
+        self._lock = threading.Lock()  # whoever stops it must not shut what has just become another call's
 
     def uses(self, connection: HTTPConnection) -> None:
-        if self.is_stopped:
-            raise Stopped
-        self._connection = connection
+        with self._lock:
+            if self.is_stopped:
+                raise Stopped
+            self._connection = connection
+
+    def let_go(self) -> None:
+        """Of its connection, before others may take that."""
+        with self._lock:
+            self._connection = None
 
     def stop(self) -> None:
-        self.is_stopped = True
-        sock = getattr(self._connection, "sock", None)
-        if sock is not None:
-            with suppress(OSError):  # it has ended by itself
-                sock.shutdown(socket.SHUT_RDWR)
+        with self._lock:
+            self.is_stopped = True
+            sock = getattr(self._connection, "sock", None)
+            if sock is not None:
+                with suppress(OSError):  # it has ended by itself
+                    sock.shutdown(socket.SHUT_RDWR)
 
 
 @contextmanager
@@ -48,6 +56,7 @@ def under_way(call: Call) -> Iterator[None]:
     try:
         yield
     finally:
+        call.let_go()
         _local.call = None
 
 
@@ -83,11 +92,21 @@ def _use(connection: HTTPConnection) -> None:
         call.uses(connection)
 
 
+def _let_go() -> None:
+    call: Call | None = getattr(_local, "call", None)
+    if call is not None:
+        call.let_go()
+
+
 class _Pool(HTTPConnectionPool):
     ConnectionCls = _Kept
 
+    def _put_conn(self, conn: Any) -> None:
+        _let_go()  # the answer is not handed over yet, but the next call may have the connection from here on
+        super()._put_conn(conn)
 
-class _SecurePool(HTTPSConnectionPool):
+
+class _SecurePool(HTTPSConnectionPool, _Pool):
     ConnectionCls = _KeptSecurely
 
 
