@@ -1,5 +1,7 @@
 """Tenants never see each other, whatever they know of each other."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import pytest
 from msgspec import Struct
 
@@ -162,6 +164,22 @@ def test_live_reader_hears_of_its_own_tenant_alone(service: Served, ours: Tenant
 
             assert {event["tenant"] for event in stream.events} == {"ours"}
         assert len(live.events) == 1
+
+
+@pytest.mark.parametrize("path", ["/v1/events/end?wait_s=30&after=", "/v1/news?wait_s=30&seen="])
+def test_who_waits_is_not_woken_by_another_tenant(ours: Tenant, theirs: Tenant, path: str) -> None:
+    before = ours.ask("GET", "/v1/events/end").said["cursor"]
+    with ThreadPoolExecutor(1) as background:
+        waiting = background.submit(ours.ask, "GET", f"{path}{before}")
+        theirs.ask("POST", "/v1/jobs", {"kind": "theirs", "queue": "loud"})
+        woken, _ = wait([waiting], 0.5)
+        made = ours.ask("POST", "/v1/jobs", {"kind": "k"})
+        answer = waiting.result(30)
+
+    assert not woken
+    assert (made.status, answer.status) == (201, 200)
+    (place,) = answer.said.values()
+    assert ours.ask("GET", f"/v1/events?cursor={place}").said["events"] == []
 
 
 def test_lookup_redrive_and_purge_find_nothing_of_another_tenant(service: Served, ours: Tenant, theirs: Tenant) -> None:

@@ -13,6 +13,7 @@ from detent.errors import ServiceError
 from detent.store import Page, Story
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.budget import page_within, story_bytes
+from detent.surfaces.http.growing import end_beyond, news_beyond
 from detent.surfaces.http.route import Route
 from detent.surfaces.http.streaming import EVENT_STREAM, stream
 from detent.wire.http.events import EventShape, NoteShape
@@ -121,21 +122,29 @@ async def recent_events(ask: Ask, query: EventsQuery) -> EventPage:
 
 
 async def log_end(ask: Ask, query: EndQuery) -> EndShape:
-    """The end of the log, at once or as soon as something was added to it."""
-    wait_s = ask.service.wait_s_of(query.wait_s)
-    check_cursor(query.after)
-    with ask.service.waiting.taken(ask.grant.tenant):
-        found = await ask.unless_gone(ask.client.store.wait(query.after, wait_s))
-    return EndShape(cursor=found or query.after or "")
+    """The end of the log, at once or as soon as something of the tenant's was added to it."""
+    wait_s, after = ask.service.wait_s_of(query.wait_s), check_cursor(query.after)
+    store, tenant = ask.client.store, ask.grant.tenant
+    is_all = ask.grant.is_any_tenant or after is None  # without a cursor nothing wakes it but the time
+    with ask.service.waiting.taken(tenant):
+        waiting = store.wait(after, wait_s) if is_all else end_beyond(store, tenant, after or "", wait_s)
+        found = await ask.unless_gone(waiting)
+    return EndShape(cursor=found or after or "")
 
 
 async def news(ask: Ask, query: NewsQuery) -> NewsShape:
-    """A mark that changes as soon as there may be something to claim. It may be wrong: look now and then."""
-    wait_s = ask.service.wait_s_of(query.wait_s)
-    check_cursor(query.seen)
+    """A mark that changes as soon as the tenant may have something to claim. It may be wrong: look now and then."""
+    wait_s, seen = ask.service.wait_s_of(query.wait_s), check_cursor(query.seen)
     with ask.service.waiting.taken(ask.grant.tenant):
-        found = await ask.unless_gone(ask.client.store.news(query.seen, wait_s))
-    return NewsShape(mark=found or query.seen or "")
+        found = await ask.unless_gone(_news(ask, seen, wait_s))
+    return NewsShape(mark=found or seen or "")
+
+
+async def _news(ask: Ask, seen: str | None, wait_s: float) -> str:
+    store = ask.client.store
+    if ask.grant.is_any_tenant:
+        return await store.news(seen, wait_s)
+    return await store.wait(None, 0) if seen is None else await news_beyond(store, ask.grant.tenant, seen, wait_s)
 
 
 async def stories(ask: Ask, query: StoriesQuery) -> StoryPage:
