@@ -26,7 +26,7 @@ from detent.kernel.command import (
 from detent.kernel.job import Job, Progress
 from detent.kernel.repeating import receipt_of, still_held
 from detent.lifecycle import Policy
-from detent.lifecycle.words import NOTING
+from detent.lifecycle.words import NOTING, ROLES, Role
 from tests.driving import START, WORKER, Life
 from tests.kernel.tables import (
     CONTENT,
@@ -166,7 +166,6 @@ def test_request_without_an_id_is_not_remembered(name: str, state: str, verb: st
 # -- what counts as content ------------------------------------------------------------------------------------------
 
 ELSE: dict[str, Any] = {
-    "actor": "somebody-else",
     "role": "policy",
     "worker": "worker-9",
     "attempt": 9,
@@ -212,7 +211,7 @@ ELSE: dict[str, Any] = {
     "size": 9,
     "digest": "other",
 }
-NO_CONTENT = frozenset({"expected_rev", "trace_id", "request_id", "granted"})
+NO_CONTENT = frozenset({"expected_rev", "trace_id", "request_id", "granted", "actor"})
 LEAST: dict[str, dict[str, Any]] = CONTENT | {
     "enqueue": {"job_id": "job-1", "kind": "scan"},
     "rerun": {"new_job_id": "job-2"},
@@ -254,6 +253,33 @@ def test_same_content_is_a_repeat_even_where_the_verb_is_illegal_by_now(verb: st
     )
 
     assert again == Change(life.job, (), answer="repeat")
+
+
+@pytest.mark.requirement("ALL-05")
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_same_content_of_somebody_else_is_a_repeat(verb: str) -> None:
+    command = COMMANDS[verb](**LEAST.get(verb, {}), request_id="r-1", actor="ann")
+    life = bring_to("standard", "succeeded")
+    receipt = receipt_of(life.lifecycle, command, job_id=life.job.id, rev=1)
+
+    again = replace(command, actor="ben", granted=frozenset(ROLES))
+
+    assert decide(life.lifecycle, life.job, again, life.now, receipt=receipt) == Change(life.job, (), answer="repeat")
+
+
+@pytest.mark.requirement("ALL-05")
+@pytest.mark.parametrize(("actor", "granted"), [("operator", None), ("ann", frozenset({"operator"}))])
+def test_actor_counts_only_where_it_is_the_role(actor: str, granted: frozenset[Role] | None) -> None:
+    command = COMMANDS["cancel"](request_id="r-1", actor="client")
+    life = bring_to("standard", "succeeded")
+    receipt = receipt_of(life.lifecycle, command, job_id=life.job.id, rev=1)
+
+    refused = decide(
+        life.lifecycle, life.job, replace(command, actor=actor, granted=granted), life.now, receipt=receipt
+    )
+
+    assert isinstance(refused, Refused)
+    assert refused.code == "request_conflict"
 
 
 # -- enqueue and rerun -----------------------------------------------------------------------------------------------

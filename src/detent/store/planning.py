@@ -15,7 +15,7 @@ from detent.kernel.command import Command, Enqueue, RegisterArtifact, Rerun
 from detent.kernel.digest import derived_id, digest_of
 from detent.kernel.due import due_command
 from detent.kernel.notes import late_result
-from detent.kernel.repeating import still_held
+from detent.kernel.repeating import still_held, whoever_asked
 from detent.lifecycle import Lifecycle
 from detent.store import compensating
 from detent.store.facts import Facts, WorkingCopy
@@ -269,6 +269,5 @@ def _kept_claim(request: ClaimRequest, scope: Scope, planned: Plan) -> Kept:
 
 
 def _fingerprint(request: ClaimRequest) -> str:
-    """The content of a claim: what was asked of which queues, whatever trace it came with."""
-    content = replace(request.command, request_id=None, trace_id=None)
-    return digest_of((content, request.queues, request.kinds, request.adapters, request.limit))
+    """The content of a claim: what was asked of which queues, whoever asked."""
+    return digest_of((whoever_asked(request.command), request.queues, request.kinds, request.adapters, request.limit))

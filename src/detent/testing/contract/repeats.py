@@ -87,6 +87,19 @@ class Repeats(Contract):
         await refused(bench.client.enqueue("scan", payload=2, request_id="r1"), "request_conflict")
         assert len(await bench.told()) == 1
 
+    @scenario("ALL-05")
+    async def test_repeat_of_somebody_else_is_a_repeat(self, bench: Bench) -> None:
+        made = await bench.client.enqueue("scan", request_id="r1", actor="ann")
+        again = await bench.client.enqueue("scan", request_id="r1", actor="ben")
+        (taken,) = await bench.client.claim(worker="w1", request_id="c1", actor="ann")
+        (held,) = await bench.client.claim(worker="w1", request_id="c1", actor="ben")
+        first = await bench.client.cancel(made.id, request_id="r2", actor="ann")
+        second = await bench.client.cancel(made.id, request_id="r2", actor="ben")
+
+        assert (again.id, held.id) == (made.id, taken.id)
+        assert [each.answer for each in (again, held, second)] == ["repeat"] * 3
+        assert second.rev == first.rev
+
     @scenario("ALL-05", "ALL-10")
     async def test_repeated_rerun_makes_one_job(self, bench: Bench) -> None:
         job = await bench.succeeded()
