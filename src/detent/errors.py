@@ -133,6 +133,7 @@ SERVICE_ERRORS: Final = {
     "receipt_timed_out": "the request did not arrive in time; send it again",
     "too_many_requests": "the token asks more often than it may; ask less often, or many things at once",
     "too_many_connections": "the service has as many connections as it may; ask again in a while",
+    "too_much_arriving": "the service has as much to read and to answer as it may; ask again in a while",
     "too_many_waiting": "as many claims wait for jobs already as the service allows; ask again in a while",
     "too_many_streams": "the service has as many live readers as it may; ask again in a while",
     "closing": "the service is stopping; ask again when it is back, or ask another one",

@@ -2,10 +2,14 @@
 
 import gzip
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from detent.errors import InvalidArgument
+from detent.surfaces.http.settings import Settings
 from tests.surfaces.http.raw import Line, exchanged, head, status
 from tests.surfaces.http.serving import Served, served
 
@@ -133,6 +137,32 @@ def test_body_in_chunks_is_counted_as_it_comes(strict: Served) -> None:
 
     assert status(line.answer()) == 413
     line.close()
+
+
+def test_bodies_under_way_have_a_bound_that_all_share(tmp_path: Path) -> None:
+    bounds = {"body_bytes_max": BODY_MAX, "bodies_bytes_max": 2 * BODY_MAX}
+    with served(tmp_path, reconcile_s=None, **bounds) as service, ExitStack() as stack:
+        token = service.new_token("submit", tenant="other").text
+        asked = head(service, "POST", "/v1/jobs", f"Content-Length: {BODY_MAX}", "Content-Type: application/json")
+        slow = stack.enter_context(closing(Line(service)))
+        slow.say(asked + b" " * (BODY_MAX - 1))
+        service.until(lambda: len(service.service.load) == BODY_MAX - 1)
+        body = b'{"kind":"k"}'.ljust(BODY_MAX)
+
+        refused = service.ask("POST", "/v1/jobs", body=body)
+        other = service.ask("POST", "/v1/jobs", body=body, token=token)
+        slow.say(b" ")
+        late = slow.answer()
+        service.until(lambda: len(service.service.load) == 0)
+
+        assert (refused.status, refused.code, refused.headers["retry-after"]) == (503, "too_much_arriving", "1")
+        assert (other.status, status(late)) == (201, 400)
+        assert service.ask("POST", "/v1/jobs", body=body).status == 201
+
+
+def test_bound_of_all_bodies_has_room_for_each() -> None:
+    with pytest.raises(InvalidArgument, match="bodies_bytes_max"):
+        Settings(body_bytes_max=BODY_MAX, bodies_bytes_max=BODY_MAX)
 
 
 def test_body_at_the_bound_is_taken(strict: Served) -> None:

@@ -144,10 +144,11 @@ async def _answered(service: Service, route: Route, request: Request) -> Respons
         given["query"] = query_of(request, route.query)
     else:
         query_of(request, None)
-    if route.body is not None:
-        given["body"] = decoded(await body_of(request, service.settings), route.body, request)
-    ask = Ask(service, request, grant, service.client_of(grant.tenant), route.status)
-    return answer(ask, await route.handler(ask, **given, **route.fixed))
+    with service.load.carried(grant.tenant) as add:
+        if route.body is not None:
+            given["body"] = decoded(await body_of(request, service.settings, add), route.body, request)
+        ask = Ask(service, request, grant, service.client_of(grant.tenant), route.status)
+        return answer(ask, await route.handler(ask, **given, **route.fixed))
 
 
 def _check_heeded(route: Route, request: Request) -> None:

@@ -13,7 +13,7 @@ from detent.wire.http.problems import status_of_code
 _ALWAYS: Final = ("foreign_origin", "closing", "internal_error", "invalid_argument")
 _ASKER: Final = (*TOKEN_ERRORS, *DENIALS, "too_many_requests")
 _OF_BODIES: Final = (
-    "bad_json", "unsupported_media", "receipt_timed_out", "message_too_large", "not_found",
+    "bad_json", "unsupported_media", "receipt_timed_out", "message_too_large", "too_much_arriving", "not_found",
     *ARGUMENT_ERRORS, *SETTING_ERRORS,
 )  # fmt: skip
 _OF_QUERIES: Final = ("bad_cursor", "bad_moment")

@@ -8,6 +8,7 @@ from msgspec import Struct
 from starlette.requests import ClientDisconnect, Request
 
 from detent.errors import InvalidArgument, ServiceError, shown
+from detent.surfaces.http.load import Add
 from detent.surfaces.http.settings import Settings
 
 _JSON: Final = "application/json"
@@ -15,12 +16,14 @@ _NULL: Final = "null"  # which msgspec takes for None in a query; there, None is
 QUERY_CHARS_MAX: Final = 16_384
 
 
-async def body_of(request: Request, settings: Settings) -> bytes:
-    """The whole of it. One that is too large is not read to its end, and one that dawdles not waited for."""
+async def body_of(request: Request, settings: Settings, add: Add) -> bytes:
+    """The whole of it. One that is too large is not read to its end, and one that dawdles not waited for. `add` is told
+    of each part, and may refuse it.
+    """
     _check_head(request, settings)
     try:
         async with asyncio.timeout(settings.receipt_s):
-            return await _received(request, settings.body_bytes_max)
+            return await _received(request, settings.body_bytes_max, add)
     except TimeoutError:
         message = f"the request did not arrive within {settings.receipt_s:g} s; send it again"
         raise ServiceError("receipt_timed_out", message) from None
@@ -36,13 +39,14 @@ def _check_head(request: Request, settings: Settings) -> None:
         raise ServiceError("unsupported_media", "bodies are not unpacked here; send it without Content-Encoding")
 
 
-async def _received(request: Request, most: int) -> bytes:
+async def _received(request: Request, most: int, add: Add) -> bytes:
     parts: list[bytes] = []
     size = 0
     async for part in request.stream():
         size += len(part)
         if size > most:
             raise _too_large(most)
+        add(len(part))
         parts.append(part)
     return b"".join(parts)
 

@@ -20,6 +20,7 @@ from detent.surfaces.http.door import Door
 from detent.surfaces.http.grants import Grant
 from detent.surfaces.http.line import Lines
 from detent.surfaces.http.live import Ended, Filters, Hubs
+from detent.surfaces.http.load import Load
 from detent.surfaces.http.metering import Meters
 from detent.surfaces.http.openapi import document
 from detent.surfaces.http.operations.tokens import SessionShape
@@ -49,6 +50,7 @@ class Service:
         self._stack = AsyncExitStack()
         self.waiting = Places(self.settings.waiting_max, "too_many_waiting")
         self.streaming = Places(self.settings.streams_max, "too_many_streams")
+        self.load = Load(self.settings.bodies_bytes_max)
         self.showing = Showing(Redaction.of(",".join(self.settings.redact)))
         self.is_closing = False
         self._ready_until_s = 0.0

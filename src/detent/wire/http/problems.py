@@ -26,7 +26,16 @@ MEDIA_TYPE: Final = "application/problem+json"
 _TYPE: Final = "urn:detent:problem:"
 # Whoever asks again at once makes it worse; these say when it may help.
 RETRY_AFTER_S: Final = dict.fromkeys(
-    ("too_many_requests", "too_many_connections", "too_many_waiting", "too_many_streams", "closing", "not_ready"), 1
+    (
+        "too_many_requests",
+        "too_many_connections",
+        "too_much_arriving",
+        "too_many_waiting",
+        "too_many_streams",
+        "closing",
+        "not_ready",
+    ),
+    1,
 )
 
 
@@ -59,7 +68,12 @@ _STATUS: Final[dict[str, int]] = {
     "no_such_path": 404, "method_not_allowed": 405, "not_acceptable": 406, "unsupported_media": 415,
     "receipt_timed_out": 408, "too_many_requests": 429, "read_only": 403, "foreign_origin": 403,
     "internal_error": 500,
-    **dict.fromkeys(("too_many_connections", "too_many_waiting", "too_many_streams", "closing", "not_ready"), 503),
+    **dict.fromkeys(
+        (
+            "too_many_connections", "too_much_arriving", "too_many_waiting", "too_many_streams", "closing", "not_ready",
+        ),
+        503,
+    ),
 }  # fmt: skip
 TITLES: Final[dict[int, str]] = {
     400: "The request is not understood", 401: "Not authenticated", 403: "Not allowed", 404: "Not found",
