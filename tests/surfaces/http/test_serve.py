@@ -13,7 +13,8 @@ import pytest
 
 from detent.client import connect
 from tests.client.conftest import store_kind, url
-from tests.surfaces.http.process import WAIT_S, Services, received, until
+from tests.surfaces.http.certificates import certificate
+from tests.surfaces.http.process import Services, received, until
 from tests.surfaces.running import command_of, decoded, detent, refused
 from tests.surfaces.terminal import Terminal
 
@@ -217,7 +218,7 @@ def test_log_lines_can_be_json(services: Services) -> None:
 
 
 def test_tls_is_spoken_with_the_certificate_that_is_given(services: Services, tmp_path: Path) -> None:
-    cert, key = _certificate(tmp_path)
+    cert, key = certificate(tmp_path)
     with services.running("--tls-cert", str(cert), "--tls-key", str(key)) as service:
         answer = subprocess.run(
             ["curl", "-s", "--cacert", str(cert), f"{service.url}/healthz"], capture_output=True, text=True, check=True
@@ -288,13 +289,3 @@ def test_request_that_does_not_finish_is_told_that_it_was_cut_off(services: Serv
     assert answer.startswith(b"HTTP/1.1 503")
     assert b'"code":"closing"' in answer
     assert (code, "Traceback" in err) == (0, False)
-
-
-def _certificate(folder: Path) -> tuple[Path, Path]:
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)],
-        check=True, capture_output=True, timeout=WAIT_S,
-    )  # fmt: skip
-    return cert, key

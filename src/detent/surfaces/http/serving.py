@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from detent.errors import DetentError, ServiceError, StoreError
 from detent.surfaces.http.answering import refusal
 from detent.surfaces.http.asgi import Sending, app_of
+from detent.surfaces.http.handshakes import Handshakes
 from detent.surfaces.http.listening import Listener
 from detent.surfaces.http.receiving import protocol_of
 from detent.surfaces.http.service import Service
@@ -50,6 +51,7 @@ class Serving:
         self._listener = listener
         self._server = _Server(_config(Cut(app_of(service), service), service.settings, tls))
         self._server.config.load()  # what is wrong with the certificate is seen before anything is opened
+        self._handshakes = _taken_over(self._server.config, service.settings)
         self._sending_away: asyncio.Task[None] | None = None
 
     async def run(self, ready: Callable[[], Awaitable[None]], signals: Sequence[int] = ()) -> None:
@@ -68,6 +70,8 @@ class Serving:
         if self._sending_away is None:
             self._service.begin_closing()
             self._sending_away = asyncio.ensure_future(self._service.send_away())
+            if self._handshakes is not None:
+                self._handshakes.cut_off()
             self._server.should_exit = True
         else:
             self._server.force_exit = True
@@ -155,6 +159,15 @@ class _Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def _taken_over(config: uvicorn.Config, settings: Settings) -> Handshakes | None:
+    """Uvicorn reads the certificate, and the handshakes are ours: in its hands they are not counted."""
+    if config.ssl is None:
+        return None
+    handshakes = Handshakes(config.ssl, settings)
+    config.ssl, config.http_protocol_class = None, handshakes.protocol  # type: ignore[assignment]
+    return handshakes
 
 
 def _config(app: ASGIApp, settings: Settings, tls: Tls | None) -> uvicorn.Config:
