@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from detent.surfaces.http.readiness import Readiness
 from tests.surfaces.http.serving import Served, served
 
 
@@ -19,7 +20,7 @@ def test_service_is_ready_as_long_as_its_store_is_there(service: Served, tmp_pat
     before = service.ask("GET", "/readyz", token=None)
     for each in tmp_path.glob("jobs.db*"):
         each.unlink()
-    service.service._ready_until_s = 0.0  # what was said last is kept for a second
+    service.service.readiness = Readiness(service.service.probe)  # what was said last is kept for a second
     after = service.ask("GET", "/readyz", token=None)
 
     assert (before.status, before.said) == (200, {"status": "ready"})

@@ -32,6 +32,8 @@ _HTTPS_ONLY: Final = (b"strict-transport-security", b"max-age=31536000")
 _NOTHING_SAID: Final = 500  # what a server says for an app that has said nothing
 _CUT_OFF: Final = 503
 
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
 
 def app_of(service: Service) -> ASGIApp:
     """Its lifespan opens and closes the service. A mounted app has none: whoever mounts it does both."""
@@ -45,9 +47,8 @@ def app_of(service: Service) -> ASGIApp:
             await service.close()
 
     paths = [Path(route.path, _endpoint(service, route), methods=[route.method]) for route in ROUTES]
-    starlette = Starlette(
-        routes=paths, lifespan=lifespan, exception_handlers={404: _lost, 405: _wrong_method, Exception: _broken}
-    )
+    handlers = {404: _bounded(service, _lost), 405: _bounded(service, _wrong_method), Exception: _broken}
+    starlette = Starlette(routes=paths, lifespan=lifespan, exception_handlers=handlers)
     starlette.router.redirect_slashes = False
     return Front(starlette)
 
@@ -135,7 +136,7 @@ def _attributes(route: Route, request: Request) -> dict[str, str]:
 async def _answered(service: Service, route: Route, request: Request) -> Response:
     grant = await _let_in(service, route, request)
     request.scope[ABOUT]["asker"] = grant.name
-    if service.is_closing and route.name != "healthz":  # who asks whether it lives must not kill it while it drains
+    if service.is_closing and not route.is_vital:
         raise ServiceError("closing", "the service is shutting down; ask again, it or another one")
     _check_heeded(route, request)
     given = {name: _unquoted(request.path_params[name]) for name in route.parameters}
@@ -161,6 +162,8 @@ def _check_heeded(route: Route, request: Request) -> None:
 async def _let_in(service: Service, route: Route, request: Request) -> Grant:
     if not service.settings.is_authenticating:
         check_local(request.headers, service.settings.hosts)
+    if not route.is_vital and not (route.scopes and service.settings.is_authenticating):
+        service.strangers.take(request)
     if not route.scopes:
         return Grant("anybody", "default", frozenset())
     grant = await service.door.let_in(request)
@@ -175,6 +178,19 @@ def _unquoted(text: str) -> str:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:
         raise ServiceError("no_such_path", "the path holds bytes that are no text") from None
+
+
+def _bounded(service: Service, handler: Handler) -> Handler:
+    """Nobody was asked for a token yet."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        try:
+            service.strangers.take(request)
+        except ServiceError as refused:
+            return refusal(refused)
+        return await handler(request, error)
+
+    return handle
 
 
 async def _broken(request: Request, error: Exception) -> Response:

@@ -33,6 +33,8 @@ def _codes(route: Route) -> Iterable[str]:
     yield from _ALWAYS
     if route.scopes:
         yield from (*_ASKER, *STORE_ERRORS)
+    elif not route.is_vital:
+        yield "too_many_requests"
     if route.changes:
         yield "read_only"
     if route.parameters:

@@ -43,6 +43,11 @@ class Route(Struct, frozen=True, kw_only=True, dict=True):
         return self.named or self.handler.__name__
 
     @property
+    def is_vital(self) -> bool:
+        """Asked in order to know whether the process lives: who gets no answer kills it."""
+        return self.path == "/healthz"
+
+    @property
     def changes(self) -> bool:
         return self.method != "GET" and not self.is_reading
 

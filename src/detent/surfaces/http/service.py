@@ -25,16 +25,16 @@ from detent.surfaces.http.metering import Meters
 from detent.surfaces.http.openapi import document
 from detent.surfaces.http.operations.tokens import SessionShape
 from detent.surfaces.http.places import Places
+from detent.surfaces.http.readiness import Readiness
 from detent.surfaces.http.settings import Settings
 from detent.surfaces.http.showing import Showing
+from detent.surfaces.http.strangers import Strangers
 from detent.surfaces.http.telling import tell_trouble
 from detent.surfaces.http.tending import Tending
 from detent.telemetry.redaction import Redaction
 from detent.version import __version__
 
 CLIENTS_MAX: Final = 1_000  # of tenants; one that is asked for again is made anew
-PROBE_S: Final = 5.0
-READY_S: Final = 1.0
 
 
 class Service:
@@ -53,7 +53,8 @@ class Service:
         self.load = Load(self.settings.bodies_bytes_max)
         self.showing = Showing(Redaction.of(",".join(self.settings.redact)))
         self.is_closing = False
-        self._ready_until_s = 0.0
+        self.strangers = Strangers(self.settings)
+        self.readiness = Readiness(self.probe)
 
     # -- from beginning to end
 
@@ -129,12 +130,9 @@ class Service:
         )  # fmt: skip
 
     async def probe(self) -> None:
-        """The store answers, or says why not. What it said is kept for a moment, however many ask."""
-        if now_s() >= self._ready_until_s:
-            async with asyncio.timeout(PROBE_S):
-                await self._first.store.get("default", ["readyz"])
-                await self._check_place()
-            self._ready_until_s = now_s() + READY_S
+        """The store answers, or says why not."""
+        await self._first.store.get("default", ["readyz"])
+        await self._check_place()
 
     async def _check_place(self) -> None:
         """What is open answers, though it may be gone: this looks at the place anew."""

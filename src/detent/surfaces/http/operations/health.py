@@ -5,7 +5,6 @@ from typing import Final
 from msgspec import Struct
 from starlette.responses import Response
 
-from detent.errors import DetentError, ServiceError
 from detent.surfaces.http.ask import Ask
 from detent.surfaces.http.route import ANYBODY, Route
 from detent.surfaces.telemetry.exposition import CONTENT_TYPE
@@ -22,12 +21,7 @@ async def healthz(ask: Ask) -> HealthShape:
 
 async def readyz(ask: Ask) -> HealthShape:
     """The service can work: it is not shutting down, and its store answers."""
-    try:
-        await ask.service.probe()
-    except DetentError as error:
-        raise ServiceError("not_ready", f"not ready: {error.code}; the service goes on trying") from error
-    except TimeoutError as error:
-        raise ServiceError("not_ready", "not ready: the store does not answer; the service goes on trying") from error
+    await ask.service.readiness.check()
     return HealthShape(status="ready")
 
 
