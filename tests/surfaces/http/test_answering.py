@@ -113,6 +113,52 @@ def test_stale_if_match_is_refused_and_the_right_one_accepted(service: Served) -
     assert (nonsense.status, twice.status, right.status) == (422, 422, 200)
 
 
+def test_etag_of_a_job_is_no_other_jobs_of_the_same_id(service: Served) -> None:
+    path = "/v1/jobs/reborn"
+    service.job(job_id="reborn")
+    old = service.ask("GET", path).headers["etag"]
+    assert service.ask("POST", f"{path}/cancel", {}).status == 200
+    assert service.ask("POST", "/v1/purges", {"job_ids": ["reborn"]}).said["jobs"] == 1
+    service.job(job_id="reborn")
+
+    looked = service.ask("GET", path, headers={"if-none-match": old})
+    stale = service.ask("POST", f"{path}/cancel", {}, headers={"if-match": old})
+    bare = service.ask("POST", f"{path}/cancel", {}, headers={"if-match": '"1"'})
+
+    assert (looked.status, looked.said["rev"]) == (200, 1)
+    assert (stale.status, stale.code) == (412, "stale_rev")
+    assert bare.status == 200
+
+
+def test_etag_is_what_if_match_takes(service: Served) -> None:
+    job = service.claimed()
+    path, who = f"/v1/jobs/{job['id']}", {"worker": "w1", "attempt": 1}
+    service.ask("POST", f"{path}/start", who)
+    service.ask("POST", f"{path}/progress", who | {"progress": {"fraction": 0.5}})
+    etag = service.ask("GET", path).headers["etag"]
+
+    assert service.ask("POST", f"{path}/renew", who, headers={"if-match": etag}).status == 200
+    assert service.ask("POST", f"{path}/renew", who, headers={"if-match": etag}).code == "stale_rev"
+
+
+def test_result_for_another_job_of_the_same_id_is_stale(service: Served) -> None:
+    job = service.job(lifecycle="dispatch")
+    result = {"job_id": job["id"], "status": "CANCELLED"}
+
+    stale = service.ask("POST", "/v1/job-results", result, headers={"if-match": f'"{job["rev"]}-abc"'})
+
+    assert (stale.status, stale.code) == (412, "stale_rev")
+
+
+@pytest.mark.parametrize(
+    "given", ['"7-x"', '"7--1"', '"-1"', '"7-1-2-3"', "7;8", '"' + "9" * 30 + '"', '"7-' + "a" * 99]
+)
+def test_what_is_no_etag_of_a_job_is_refused(service: Served, given: str) -> None:
+    answer = service.ask("POST", f"/v1/jobs/{service.job()['id']}/cancel", {}, headers={"if-match": given})
+
+    assert (answer.status, answer.code) == (422, "invalid_argument")
+
+
 def test_repeat_of_an_idempotency_key_is_the_same_job_as_it_is_now(service: Served) -> None:
     first = service.ask("POST", "/v1/jobs", {"kind": "k"}, headers={"idempotency-key": "once"})
     service.ask("POST", f"/v1/jobs/{first.said['id']}/cancel", {})

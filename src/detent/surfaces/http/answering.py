@@ -9,9 +9,11 @@ from starlette.responses import Response
 
 from detent.errors import STORE_ERRORS, DetentError, StoreError
 from detent.surfaces.http.ask import Ask
+from detent.surfaces.http.matching import etag
 from detent.surfaces.http.telling import ABOUT, about_job
 from detent.wire.http.jobs import JobShape
 from detent.wire.http.problems import MEDIA_TYPE, RETRY_AFTER_S, Problem, problem_of
+from detent.wire.moments import micros_of
 
 JSON: Final = "application/json"
 _encode: Final = msgspec.json.Encoder().encode
@@ -55,9 +57,8 @@ def _unless_known(ask: Ask, response: Response) -> Response:
 
 
 def job_etag(job: JobShape) -> str:
-    """The revision; and what was said since, as progress is told of without one."""
-    said = "" if job.progress is None else f"-{_digest(_encode(job.progress))}"
-    return f'"{job.rev}{said}"'
+    said = None if job.progress is None else _digest(_encode(job.progress))
+    return etag(job.rev, micros_of(job.created_at), said)
 
 
 def _digest(body: bytes) -> str:

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from detent.client.arguments import check_text_name
 from detent.errors import DetentError, InvalidArgument, ServiceError, StoreError
 from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.store.clock import new_id
@@ -149,7 +150,17 @@ async def _answered(service: Service, route: Route, request: Request) -> Respons
         if route.body is not None:
             given["body"] = decoded(await body_of(request, service.settings, add), route.body, request)
         ask = Ask(service, request, grant, service.client_of(grant.tenant), route.status)
+        if route.preconditions and "job_id" in given:
+            await _compare(ask, given["job_id"])
         return answer(ask, await route.handler(ask, **given, **route.fixed))
+
+
+async def _compare(ask: Ask, job_id: str) -> None:
+    """Read only for who says which job was meant; a bare revision is compared where the move is decided."""
+    match = ask.match
+    if match is not None and match.born is not None:
+        (job,) = await ask.client.store.get(ask.grant.tenant, [check_text_name("job_id", job_id)])
+        ask.compare(job)
 
 
 def _check_heeded(route: Route, request: Request) -> None:

@@ -10,10 +10,10 @@ from detent import kernel
 from detent.client import Client
 from detent.errors import InvalidArgument
 from detent.kernel.change import Answer
-from detent.kernel.parse import COUNT_MAX
 from detent.surfaces.http.bodies import Inflating
 from detent.surfaces.http.budget import SHOWN_BYTES_MAX
 from detent.surfaces.http.grants import Grant
+from detent.surfaces.http.matching import Match, match_of
 from detent.surfaces.http.reading import header_of
 from detent.telemetry import tracing
 from detent.telemetry.traceparent import whole_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from detent.surfaces.http.service import Service
 
 Result = TypeVar("Result")
-_ANY: Final = "*"
+NO_REV: Final = 0  # the first revision is 1
 
 
 class Ask:
@@ -38,6 +38,7 @@ class Ask:
         self.headers: dict[str, str] = {}
         self.inflating = Inflating()
         self._left = SHOWN_BYTES_MAX  # of the values of jobs
+        self._is_other = False
 
     @property
     def is_looking(self) -> bool:
@@ -45,14 +46,20 @@ class Ask:
 
     @property
     def expected_rev(self) -> int | None:
-        """If-Match: the revision that the asker has decided on."""
-        given = self.request.headers.get("if-match")
-        if given is None or given == _ANY:
+        """If-Match: the revision that the asker has decided on. If that was of another job, one that no job has."""
+        match = self.match
+        if match is None:
             return None
-        digits = given.removeprefix("W/").strip('"').partition("-")[0]
-        if not (digits.isascii() and digits.isdigit() and len(digits) < 20 and int(digits) <= COUNT_MAX):
-            raise InvalidArgument(f'If-Match is {given[:64]!r}; give the revision as the ETag has it: "7"')
-        return int(digits)
+        return NO_REV if self._is_other else match.rev
+
+    @property
+    def match(self) -> Match | None:
+        return match_of(self.request.headers.get("if-match"))
+
+    def compare(self, job: kernel.Job | None) -> None:
+        """The job that is asked about with the one that If-Match was given out for."""
+        match = self.match
+        self._is_other = match is not None and job is not None and not match.is_of(job.created_at)
 
     @property
     def request_id(self) -> str | None:

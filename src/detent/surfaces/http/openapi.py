@@ -8,6 +8,7 @@ import msgspec
 
 from detent.surfaces.http.bodies import BODIES
 from detent.surfaces.http.bounds import CURSOR, NAME, bounded, timed
+from detent.surfaces.http.matching import PATTERN
 from detent.surfaces.http.outcomes import codes_of
 from detent.surfaces.http.route import Route
 from detent.surfaces.http.routes import ROUTES
@@ -161,8 +162,8 @@ def _headers(route: Route) -> list[dict[str, Any]]:
     if route.scopes:
         found.append(_header("Detent-Tenant", "Which tenant, percent-encoded; only a token for any may choose.", NAME))
     if route.preconditions:
-        said = "The revision that was decided on, as the ETag has it."
-        found.append(_header("If-Match", said, {"pattern": r'^(\*|(W/)?"[0-9]{1,18}(-[0-9a-f]+)?")$'}))
+        said = "What was decided on: the ETag of the job, or its bare revision."
+        found.append(_header("If-Match", said, {"pattern": rf"^(\*|{PATTERN})$"}))
     if route.idempotent:
         found.append(_header("Idempotency-Key", "A repeat of the request has the same, and changes nothing.", NAME))
     if "text/event-stream" in route.media:

@@ -18,7 +18,7 @@ _HEADERS: Final = (
     ("`Authorization: Bearer TOKEN`", "who asks; made by `detent token create`"),
     ("`Detent-Tenant`", "which tenant, of a token that is for any; otherwise the token says it"),
     ("`Idempotency-Key`", "a repeat with the same is answered with the job as it is now; other content is refused"),
-    ("`If-Match`", "the revision that was decided on, as the `ETag` of the job has it; else `stale_rev` (412)"),
+    ("`If-Match`", 'what was decided on: the `ETag` of the job, or its bare revision (`"7"`); else `stale_rev` (412)'),
     ("`If-None-Match`", "of a read: 304 if it is still as the asker has it"),
     ("`Accept: text/event-stream`", "of `/v1/events`: live, from now on or after `Last-Event-ID`"),
 )

@@ -64,7 +64,7 @@ async def look_up(ask: Ask, body: LookupBody) -> LookupShape:
 
 
 async def get_job(ask: Ask, job_id: str, query: WaitQuery) -> JobShape:
-    """A job as it is now, or when it has ended. Its ETag is its revision, for If-Match.
+    """A job as it is now, or when it has ended. Its ETag is for If-Match: its revision, and which job it is.
 
     A token of scope work alone sees those that its worker has, or had last.
     """

@@ -68,6 +68,7 @@ async def report_result(ask: Ask, body: JobResult, query: ResultQuery) -> JobSha
     """
     job = (await ask.client.get(body.job_id)).record
     _check_lifecycle(job, _DISPATCH)
+    ask.compare(job)
     command = _command(ask, body, query, job)
     (answer,) = await ask.client.store.apply([Request(ask.grant.tenant, body.job_id, _granted(ask, command))])
     if isinstance(answer, DetentError):
