@@ -67,7 +67,7 @@ class Service:
         shown, how = self.showing.server_sent, self.settings.live
         self.hubs = Hubs(store, encode=shown, settings=how, troubled=tell_trouble)
         shared = self._first.of_tenant(self._first.tenant, self._meters.shared())
-        self._tending = Tending(shared, self.settings, lambda: [self._first, *self._clients.values()])
+        self._tending = Tending(shared, self.settings, lambda: [self._first.tenant, *self._clients])
         self._tending.open()
         for each in self.attached:
             await each.open(self)

@@ -14,17 +14,19 @@ from detent.surfaces.http.settings import Settings
 
 
 class Tending:
-    """`tenants` are those that were heard of: what is old is removed for each of them by itself."""
+    """`heard` are tenants that asked for something. What is old is removed for each tenant by itself: for those, and
+    for all that have a token, whether it was shown since the start or not. A store has no list of its tenants.
+    """
 
     def __init__(
         self,
         client: Client,
         settings: Settings,
-        tenants: Callable[[], Iterable[Client]],
+        heard: Callable[[], Iterable[str]],
         observer: Observer | None = None,
     ) -> None:
         self._client = client
-        self._tenants = tenants
+        self._heard = heard
         self._settings = settings
         self._observer = observer or Logging()
         self._duties: list[asyncio.Task[None]] = []
@@ -45,8 +47,13 @@ class Tending:
 
     async def _prune(self, asked: WorkerSettings) -> None:
         await asyncio.sleep(jittered(asked.prune_s))
-        for client in list(self._tenants()):
-            await Pruner(client, asked, self._observer).prune()
+        for tenant in await self.tenants():
+            await Pruner(self._client.of_tenant(tenant), asked, self._observer).prune()
+
+    async def tenants(self) -> list[str]:
+        tokens = await self._client.store.tokens(None)
+        own = (token.tenant for token in tokens if token.tenant is not None)
+        return sorted({*self._heard(), *own})
 
     async def close(self) -> None:
         if self._reconciler is not None:
