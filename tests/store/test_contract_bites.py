@@ -18,6 +18,7 @@ from tests.store import (
     broken_fleet,
     broken_judging,
     broken_limits,
+    broken_looking,
     broken_tokens,
 )
 from tests.store.contract_ids import scenarios_of
@@ -48,6 +49,11 @@ NOTICED: Final[dict[type[MemoryStore], str]] = {
     broken.DoublesAJobBetweenPages: "test_pages_go_newest_first_without_loss_or_double",
     broken.PrunesLiveJobs: "test_jobs_not_ended_are_never_removed",
     broken.PrunesWithoutEnd: "test_removal_goes_in_batches_of_at_most_the_limit",
+    broken_looking.TakesWhatItLooksAt: "test_look_tells_what_a_claim_takes_in_its_order_and_takes_nothing",
+    broken_looking.LooksInTheOrderOfMaking: "test_look_tells_what_a_claim_takes_in_its_order_and_takes_nothing",
+    broken_looking.LooksAtKeysThatAreUsedUp: "test_look_passes_over_paused_queues_and_keys_that_are_used_up",
+    broken_looking.LooksAtEveryAdapter: ("test_look_is_at_what_is_due_of_queues_kinds_and_adapters_that_are_asked_for"),
+    broken_looking.LooksAtEverything: "test_look_is_at_so_many_and_of_any_kind_if_none_is_named",
     broken_ages.TakesTheFirstForTheOldest: (
         "test_oldest_ready_job_is_the_one_that_waits_longest_not_the_first_in_the_order"
     ),

@@ -46,6 +46,9 @@ class Store(Fleet, Tokens, Protocol):
     async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
         """Take the first jobs in the queue's order that are due (`plan_claim`)."""
 
+    async def claimable(self, request: ClaimRequest) -> list[Job]:
+        """What this claim would take now, in the queue's order. Nothing is taken, and nobody is kept from taking it."""
+
     async def reconcile(self, limit: int) -> Replies:
         """Do what time demands of at most so many jobs, whichever tenant's (`plan_due`)."""
 

@@ -34,7 +34,7 @@ from detent.store import (
 from detent.store.clock import Clock, Random, host_clock, host_random
 from detent.store.judging import spaced
 from detent.store.keeping import Keeping
-from detent.store.limits import HOLDERS_MAX, KeyReport
+from detent.store.limits import HOLDERS_MAX, KeyReport, KeyUses
 from detent.store.protocol import Transaction
 from detent.store.query import Counts, number_of
 from detent.store.request import Key
@@ -79,6 +79,14 @@ class MemoryStore(FleetInMemory, TokensInMemory):
 
     async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
         return self._write(lambda shelf: plan_claim(request, asking.claimable(shelf, request), shelf, shelf.now), tx)
+
+    async def claimable(self, request: ClaimRequest) -> list[Job]:
+        with self._lock:
+            self.shelf.now = self._clock()
+            uses = KeyUses(self.shelf)
+            found = asking.claimable(self.shelf, request)
+            free = [job for job in found if job.spec.limit_key is None or uses.admits(job, self.shelf.now)]
+            return free[: request.limit]
 
     async def reconcile(self, limit: int) -> Replies:
         return self._write(lambda shelf: plan_due(asking.waking(shelf)[:limit], shelf, shelf.now, self._random))

@@ -6,12 +6,14 @@ from typing import Any, Final
 import msgspec
 
 from detent.errors import DetentError, InvalidArgument, Refused, StoreError
+from detent.kernel import Job
 from detent.store.http.failing import unreadable
 from detent.store.http.sharing import Sharing, refuse, replies_of, reply_of
 from detent.store.protocol import Transaction
 from detent.store.request import ClaimRequest, Replies, Request
 from detent.wire.http.answers import BatchAnswers, ClaimedAnswer
 from detent.wire.http.items import item_of
+from detent.wire.http.jobs import record_of
 
 BODY_BYTES_MAX: Final = 8 * 1_048_576  # of one batch, unless a single request has more
 _CLAIM: Final = (
@@ -53,16 +55,19 @@ class Writing(Sharing):
     async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
         refuse(tx)
         command = request.command
-        body = {name: value for name in _CLAIM if (value := getattr(command, name)) is not None} | {
-            "queues": request.queues, "kinds": request.kinds, "adapters": request.adapters, "limit": request.limit,
-            "spared": sorted(request.spared),
-        }  # fmt: skip
+        body = {name: value for name in _CLAIM if (value := getattr(command, name)) is not None} | _wanted(request)
         is_safe = command.request_id is not None
         try:
             taken = await self._of(request.tenant, ClaimedAnswer, "POST", "/v1/claims", body=body, is_safe=is_safe)
         except Refused as refused:
             return [refused]
         return await self._made_whole(request.tenant, [reply_of(job) for job in taken.jobs], taken.jobs)
+
+    async def claimable(self, request: ClaimRequest) -> list[Job]:
+        answer = await self._of(
+            request.tenant, ClaimedAnswer, "POST", "/v1/claimable", body=_wanted(request), is_safe=True
+        )
+        return [record_of(job) for job in answer.jobs]
 
     async def pace(self, tenant: str, rule: str, every: int, requests: Sequence[Request]) -> Replies:
         body = {"rule": rule, "every_s": every / 1e6, "requests": [_item(each) for each in requests]}
@@ -106,3 +111,10 @@ def _parts(requests: Sequence[Request], sent: dict[int, bytes]) -> Iterator[tupl
 def _cut_short(error: StoreError) -> StoreError:
     """The first part stands, and whoever asks again would ask for it, too."""
     return StoreError(f"only a part of the requests was carried out: {error}", code="outcome_unknown")
+
+
+def _wanted(request: ClaimRequest) -> dict[str, Any]:
+    return {
+        "queues": request.queues, "kinds": request.kinds, "adapters": request.adapters, "limit": request.limit,
+        "spared": sorted(request.spared),
+    }  # fmt: skip

@@ -70,6 +70,18 @@ class Candidates:
         self.taken(len(rows), None if is_cut else decided.places)
         return replies, is_all
 
+    def looked_at(self) -> Script[list[Job]]:
+        """The first of all lanes, of keys that are not used up, without taking or locking any."""
+        self._left = ["both_lanes"]
+        yield from self._from_the_start()
+        if not self._kinds:
+            return []
+        asked = {"tenant": self._request.tenant, "now": self._session.now}
+        self._passed = {key for (key,) in (yield ask(SQL["used_up"], asked))}
+        looked = yield ask(*self._asked("both_lanes", is_locking=False))
+        jobs: list[Job] = yield from self._session.jobs_of(looked)
+        return jobs[: self._request.limit]
+
     def pass_over(self, keys: Set[str]) -> Script[None]:
         """Keys that were found used up: what follows is without them, and without all others that are."""
         if keys <= self._passed:
@@ -148,11 +160,12 @@ class Candidates:
         self._places |= self.places_of(first)
         return first
 
-    def _asked(self, name: str, *, is_narrow: bool = False) -> tuple[str, dict[str, Any]]:
+    def _asked(self, name: str, *, is_narrow: bool = False, is_locking: bool = True) -> tuple[str, dict[str, Any]]:
         is_unseen = name in self._unseen
         if is_unseen:
             self._unseen.remove(name)
-        sql = statement(name, is_unseen=is_unseen, is_passing=bool(self._passed), is_narrow=is_narrow)
+        is_passing = bool(self._passed)
+        sql = statement(name, is_unseen=is_unseen, is_passing=is_passing, is_narrow=is_narrow, is_locking=is_locking)
         lanes = self._all_lanes() if is_unseen else self._known_lanes()
         asked = {"now": self._session.clock, "tenant": self._request.tenant, "limit": self._request.limit}
         return sql, asked | lanes | {"passed": texts(self._passed)}
@@ -173,12 +186,21 @@ class Candidates:
         }
 
 
+def claimable(session: Session, request: ClaimRequest) -> Script[list[Job]]:
+    """Those that a claim would take. Of a limit key that is not used up yet there may be more than it lets through."""
+    yield from session.look_at_clock()
+    return (yield from Candidates(session, request).looked_at())
+
+
 @lru_cache
-def statement(name: str, *, is_unseen: bool = False, is_passing: bool = False, is_narrow: bool = False) -> str:
+def statement(
+    name: str, *, is_unseen: bool = False, is_passing: bool = False, is_narrow: bool = False, is_locking: bool = True
+) -> str:
     """`lane`, `patient_lane` or both: given or to be found, with keys to be passed over or without."""
     jobs = SQL[name].replace("{lane}", SQL["lane"]).replace("{patient_lane}", SQL["patient_lane"])
     sql = SQL["look"].replace("{of_each}", SQL["what_differs" if is_narrow else "all_of_it"]).replace("{jobs}", jobs)
     sql = sql.replace("{lanes}", SQL["found_lanes" if is_unseen else "given_lanes"])
+    sql = sql.replace("{locked}", SQL["locked"] if is_locking else "")
     return sql.replace("{passed}", SQL["passing_over"] if is_passing else "")
 
 

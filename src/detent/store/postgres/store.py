@@ -15,7 +15,7 @@ from detent.store.desk import Desk, not_open
 from detent.store.dice import Dice
 from detent.store.keeping import Keeping
 from detent.store.limits import KeyReport
-from detent.store.postgres import checking, finding, judging, limits, log, opening, pruning, verbs
+from detent.store.postgres import checking, claiming, finding, judging, limits, log, opening, pruning, verbs
 from detent.store.postgres.address import Address
 from detent.store.postgres.bell import RING, RING_MOVED, Listener, Ringer
 from detent.store.postgres.fleet import FleetInDatabase, has_tick, said
@@ -119,6 +119,9 @@ class PostgresStore(FleetInDatabase, TokensInDatabase):
         work = Work(make=lambda session: verbs.claim(session, request, dice, self._keeping), dice=dice)
         replies: Replies = await self._hand_in(work, tx, request.limit)
         return replies
+
+    async def claimable(self, request: ClaimRequest) -> list[Job]:
+        return await self._read(lambda session: claiming.claimable(session, request))
 
     async def reconcile(self, limit: int) -> Replies:
         dice = Dice(self._random)

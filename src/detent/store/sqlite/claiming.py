@@ -38,6 +38,12 @@ def candidates(session: Session, request: ClaimRequest, passed: Collection[str] 
         yield from session.numbered(page)
 
 
+def claimable(session: Session, request: ClaimRequest, now: int) -> list[Job]:
+    """Those that a claim would take. Of a limit key that is not used up yet there may be more than it lets through."""
+    session.now = now
+    return list(islice(candidates(session, request, session.used_up(request.tenant)), request.limit))
+
+
 def _kinds(session: Session, request: ClaimRequest, queue: str) -> list[str]:
     if request.kinds is not None:
         return list(dict.fromkeys(request.kinds))

@@ -26,7 +26,7 @@ from detent.store.query import (
 )
 from detent.store.request import ClaimRequest, Replies, Request
 from detent.store.sqlite import checking, finding, judging, log, migrating, pruning
-from detent.store.sqlite.claiming import candidates
+from detent.store.sqlite.claiming import candidates, claimable
 from detent.store.sqlite.connection import Synchronous
 from detent.store.sqlite.file import File
 from detent.store.sqlite.fleet import FleetInFile, has_tick
@@ -101,6 +101,9 @@ class SqliteStore(FleetInFile, TokensInFile):
 
     async def claim(self, request: ClaimRequest, tx: Transaction | None = None) -> Replies:
         return await self._write(lambda session: self._claim(session, request), tx, request.limit)
+
+    async def claimable(self, request: ClaimRequest) -> list[Job]:
+        return await self._read(lambda session: claimable(session, request, self._clock()))
 
     async def reconcile(self, limit: int) -> Replies:
         return await self._write(lambda session: self._reconcile(session, limit))

@@ -13,6 +13,7 @@ from detent.testing.contract.limiting import Limiting
 from detent.testing.contract.listings import Listings
 from detent.testing.contract.lives import Lives
 from detent.testing.contract.log import Log
+from detent.testing.contract.looking import Looking
 from detent.testing.contract.looking_back import LookingBack
 from detent.testing.contract.pausing import Pausing
 from detent.testing.contract.purging import Purging
@@ -40,6 +41,7 @@ class StoreContract(
     Repeats,
     Twins,
     Claims,
+    Looking,
     Batches,
     Reconciling,
     Counting,

@@ -71,7 +71,7 @@ where not {is_paused}
     {passed}
 order by i.order_at, i.job
 limit :limit::bigint
-for update skip locked
+{locked}
 
 -- name: patient_lane
 -- Beyond the present only those can be due that let others go first.
@@ -83,6 +83,10 @@ where not {is_paused}
     {passed}
 order by i.order_at, i.job
 limit :limit::bigint
+{locked}
+
+-- name: locked
+-- For whoever asked first; others pass them over.
 for update skip locked
 
 -- name: both_lanes

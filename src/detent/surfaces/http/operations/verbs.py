@@ -63,6 +63,22 @@ class ClaimBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     spared: list[tuple[str, str, str]] = []
 
 
+class LookBody(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a claim would ask for."""
+
+    queues: tuple[str, ...] = ("default",)
+    kinds: list[str] | None = None
+    adapters: list[str] | None = None
+    limit: int = 1
+    spared: list[tuple[str, str, str]] = []
+
+
+class LookShape(Struct, frozen=True, kw_only=True):
+    """The jobs that such a claim would take now, the first in order first."""
+
+    jobs: list[JobShape]
+
+
 class ClaimShape(Struct, frozen=True, kw_only=True):
     """The jobs that are now the worker's, each until its `lease_expires_at`; none, if there was nothing to take."""
 
@@ -92,10 +108,20 @@ async def claim(ask: Ask, body: ClaimBody) -> ClaimShape:
     return ClaimShape(jobs=taken or [])
 
 
+async def claimable(ask: Ask, body: LookBody) -> LookShape:
+    """Look at what a claim would take now. Nothing is taken."""
+    jobs = await ask.client.store.claimable(_asked_for(ask, {"worker": "nobody"}, body))
+    return LookShape(jobs=[ask.shown(job) for job in jobs])
+
+
 def _claim_request(ask: Ask, body: ClaimBody) -> ClaimRequest:
     given = {name: value for name in _HOW if (value := getattr(body, name)) is not None}
+    return _asked_for(ask, ask.asked("claim", given), body)
+
+
+def _asked_for(ask: Ask, how: dict[str, Any], body: ClaimBody | LookBody) -> ClaimRequest:
     asked = ask.client.claim_request(
-        ask.asked("claim", given), queues=body.queues, kinds=body.kinds, adapters=body.adapters, limit=body.limit
+        how, queues=body.queues, kinds=body.kinds, adapters=body.adapters, limit=body.limit
     )
     return structs.replace(asked, spared=frozenset(listed("spared", body.spared, of="lanes", most=SPARED_MAX)))
 
@@ -195,5 +221,6 @@ ROUTES: Final = (
         for verb in _MOVING
     ),
     Route(method="POST", path="/v1/batch", handler=batch, scopes=("submit", "work", "operate"), tag="jobs"),
+    Route(method="POST", path="/v1/claimable", handler=claimable, scopes=("read",), tag="work", is_reading=True),
     Route(method="POST", path="/v1/claims", handler=claim, scopes=VERB_SCOPES["claim"], tag="work", idempotent=True),
 )  # fmt: skip
