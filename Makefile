@@ -27,7 +27,7 @@ setup: $(READY) ## make .venv, or repair it (PYTHON=python3.12 picks the interpr
 	@echo 'setup: .venv is ready'
 
 # make sees that the stamp is there, not that the venv works; asked only when a target needs it.
-$(READY): requirements/dev.txt pyproject.toml $$(shell tools/setup.sh ok $(ASKED) || echo broken-venv)
+$(READY): requirements/dev.txt pyproject.toml tests/node/package-lock.json $$(shell tools/setup.sh ok $(ASKED) || echo broken-venv)
 	@tools/setup.sh build "$(PYTHON)" $(ASKED)
 
 .PHONY: broken-venv

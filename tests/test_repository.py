@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT_HIDDEN = frozenset({".ci", ".github", ".gitignore", ".editorconfig", ".gitattributes"})
-BUILT = frozenset({"__pycache__", "build", "dist"})
+BUILT = frozenset({"__pycache__", "build", "dist", "node_modules"})
 
 # In pieces, so that this file does not find itself.
 REGISTRY_ADDRESS = re.compile(

@@ -36,6 +36,7 @@ END
 }
 
 is_ok() {
+    [ -d tests/node/node_modules ] || ! command -v npm >/dev/null 2>&1 || return 1
     [ -f $stamp ] && [ "$(cat $stamp)" = "$(pwd -P)" ] || return 1
     is_new_enough $venv/bin/python && has_every_pin $venv/bin/python || return 1
     [ -z "${1:-}" ] || [ "$(version_of "$1")" = "$(version_of $venv/bin/python)" ]
@@ -78,7 +79,7 @@ install() {
 # Workers in other languages are tested with the real thing. Whoever may install it has it done; others are told.
 see_to_programs() {
     missing=
-    for program in node curl openssl; do
+    for program in node npm curl openssl; do
         command -v $program >/dev/null 2>&1 || missing="$missing $program"
     done
     [ -n "$missing" ] || return 0
@@ -90,6 +91,14 @@ see_to_programs() {
             >/dev/null 2>&1 && return
     fi
     say "setup: there is no$missing here, and some tests will fail for that. On Debian or Ubuntu: apt install$packages"
+}
+
+# The client that engines in JavaScript use, from the registry that npm knows; the lock file has its hashes.
+see_to_node() {
+    command -v npm >/dev/null 2>&1 || return 0
+    say "setup: installing tests/node"
+    npm ci --prefix tests/node --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null ||
+        die "npm failed, see above." "If it was the network, run make setup again."
 }
 
 build() {
@@ -107,6 +116,7 @@ build() {
     say "setup: installing detent, editable"
     install --no-deps --no-build-isolation --editable .
     see_to_programs
+    see_to_node
     pwd -P >$stamp
 }
 
