@@ -139,6 +139,11 @@ SERVICE_ERRORS: Final = {
     "closing": "the service is stopping; ask again when it is back, or ask another one",
     "not_ready": "the service is there, and its store does not answer",
     "read_only": "the service only lets people look; ask another one to change something",
+    "too_many_engines": "the service has as many engines as it may; connect again in a while, or to another one",
+    "unknown_message": "there is no message of that name for engines",
+    "not_registered": "an engine says who it is, and what it can run, before anything else: register",
+    "not_offered": "the job was not offered to this engine; wait for an offer",
+    "engine_full": "the engine holds as many jobs as it said it has room for",
     "foreign_origin": "a page of another site asked, or by another name, and nobody has to say who they are here",
     "internal_error": "the service made a mistake; its log has more",
 }

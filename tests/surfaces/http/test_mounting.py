@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Route
 
 from detent import connect
+from detent.surfaces.engine_socket.socket import EngineSocket
 from detent.surfaces.http.asgi import app_of
 from detent.surfaces.http.service import Service
 from detent.surfaces.http.settings import Settings
@@ -23,7 +24,7 @@ def mounted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     url = f"sqlite:///{folder}/jobs.db"
     with connect(url) as client:
         token = client.create_token("root", scopes=["admin"], any_tenant=True).text
-    service = Service(connect(url), Settings(reconcile_s=None))
+    service = Service(connect(url), Settings(reconcile_s=None), [EngineSocket()])
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -57,3 +58,11 @@ def test_names_with_slashes_are_names_under_a_prefix_too(mounted: Served) -> Non
 def test_nobody_gets_in_by_another_spelling_of_the_path(mounted: Served) -> None:
     for path in ("/jobs/v1/session", "/jobs//v1/session", "/jobs/%76%31/session", "/jobs/./v1/session"):
         assert mounted.ask("GET", path, token=None).status in (401, 404)
+
+
+def test_socket_for_engines_is_under_the_prefix_too(mounted: Served) -> None:
+    opened = mounted.ask("GET", "/jobs/socket.io/?EIO=4&transport=polling")
+
+    assert (opened.status, opened.body[:8]) == (200, b'0{"sid":')
+    assert opened.headers["x-content-type-options"] == "nosniff"
+    assert mounted.ask("GET", "/jobs/socket.iox/").code == "no_such_path"

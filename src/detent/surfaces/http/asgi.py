@@ -1,7 +1,7 @@
 """The ASGI app: from the table of routes to something that any server can serve, under any prefix."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Final
@@ -51,23 +51,33 @@ def app_of(service: Service) -> ASGIApp:
     handlers = {404: _bounded(service, _lost), 405: _bounded(service, _wrong_method), Exception: _broken}
     starlette = Starlette(routes=paths, lifespan=lifespan, exception_handlers=handlers)
     starlette.router.redirect_slashes = False
-    return Front(starlette)
+    return Front(starlette, {each.mounted_at: each for each in service.attached if each.mounted_at is not None})
 
 
 class Front:
-    """Around all of it: paths as they were sent, headers that every answer has, and a line in the log for each."""
+    """Around all of it: paths as they were sent, headers that every answer has, and a line in the log for each.
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    `attached` are apps beside the routes, by the path under which they are.
+    """
+
+    def __init__(self, app: ASGIApp, attached: Mapping[str, ASGIApp]) -> None:
+        self._routes = app
+        self._attached = attached
+
+    def _app(self, scope: Scope) -> ASGIApp:
+        if scope["type"] == "lifespan":
+            return self._routes
+        own = scope["path"].removeprefix(scope.get("root_path", ""))
+        return next((app for path, app in self._attached.items() if f"{own}/".startswith(f"{path}/")), self._routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._app(scope)(scope, receive, send)
             return
         scope = {**scope, "path": _sent_path(scope), ABOUT: about_trace(scope)}
         sending, begun_s = Sending(send, is_secure=scope.get("scheme") == "https"), perf_counter()
         try:
-            await self._app(scope, receive, sending)
+            await self._app(scope)(scope, receive, sending)
         except asyncio.CancelledError:
             sending.status = sending.status or _CUT_OFF  # whoever cut it off answers
             raise

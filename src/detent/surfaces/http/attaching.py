@@ -2,12 +2,18 @@
 
 from typing import TYPE_CHECKING, Protocol
 
+from starlette.types import Receive, Scope, Send
+
 if TYPE_CHECKING:
     from detent.surfaces.http.service import Service
 
 
 class Attachment(Protocol):
-    """Opened once the service is, and closed while it still is."""
+    """Opened once the service is, and closed while it still is. What arrives under `mounted_at` is for it to answer."""
+
+    mounted_at: str | None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
     async def open(self, service: "Service") -> None: ...
 

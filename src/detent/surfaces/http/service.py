@@ -142,6 +142,10 @@ class Service:
     async def metrics(self, tenant: str) -> bytes:
         return await self._meters.exposed(tenant)
 
+    async def news(self, seen: str | None, timeout_s: float) -> str:
+        """Of work, whichever tenant's."""
+        return await self._first.store.news(seen, timeout_s)
+
     async def reconcile(self, limit: int) -> Replies:
         return await self._meters.shared().reconcile(limit)
 

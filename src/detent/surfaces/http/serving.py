@@ -24,6 +24,7 @@ from detent.surfaces.http.service import Service
 from detent.surfaces.http.settings import Settings
 
 KEEP_ALIVE_S: Final = 75  # longer than proxies keep a connection that nobody uses, so that it is theirs to close
+WEBSOCKET_BYTES_MAX: Final = 1_048_576  # of one message
 LAST_WORD_S: Final = 1.0  # for requests that are cut off to be told so
 _LOOKING: Final = ("GET", "HEAD")
 
@@ -49,7 +50,7 @@ class Serving:
     def __init__(self, service: Service, listener: Listener, tls: Tls | None = None) -> None:
         self._service = service
         self._listener = listener
-        self._server = _Server(_config(Cut(app_of(service), service), service.settings, tls))
+        self._server = _Server(_config(Cut(app_of(service), service), service, tls))
         self._server.config.load()  # what is wrong with the certificate is seen before anything is opened
         self._handshakes = _taken_over(self._server.config, service.settings)
         self._sending_away: asyncio.Task[None] | None = None
@@ -118,6 +119,9 @@ class Cut:
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
         is_begun, may_happen = False, _has_arrived(scope)
 
         async def taking() -> Message:
@@ -170,12 +174,15 @@ def _taken_over(config: uvicorn.Config, settings: Settings) -> Handshakes | None
     return handshakes
 
 
-def _config(app: ASGIApp, settings: Settings, tls: Tls | None) -> uvicorn.Config:
+def _config(app: ASGIApp, service: Service, tls: Tls | None) -> uvicorn.Config:
     """Nothing that a caller writes into a header changes who it is taken for: a proxy's headers are not read."""
+    settings = service.settings
     return uvicorn.Config(
         app,
         http=protocol_of(settings),
-        ws="none",
+        ws="wsproto" if any(each.mounted_at for each in service.attached) else "none",
+        ws_max_size=WEBSOCKET_BYTES_MAX,
+        ws_per_message_deflate=False,  # what is small on the line may be large unpacked
         lifespan="off",  # the service is opened here, so that what is wrong with the store is an error of ours
         log_config=None,
         log_level="warning",

@@ -45,9 +45,13 @@ def about_job(job: JobShape) -> dict[str, Any]:
 
 
 def tell_fault(scope: Scope, error: BaseException, ref: str) -> None:
+    FAULTS.error("a request failed (%s): %s: %s at %s", ref, asked(scope), type(error).__name__, place_of(error))
+
+
+def place_of(error: BaseException) -> str:
+    """The last places that it came through."""
     places = extract_tb(error.__traceback__)[-_PLACES_MAX:]
-    told = " > ".join(f"{place.filename}:{place.lineno} {place.name}" for place in places)
-    FAULTS.error("a request failed (%s): %s: %s at %s", ref, asked(scope), type(error).__name__, told)
+    return " > ".join(f"{place.filename}:{place.lineno} {place.name}" for place in places)
 
 
 def tell_trouble_of(scope: Scope, error: StoreError) -> None:

@@ -72,6 +72,12 @@ _FILE: Final = click.Path(dir_okay=False)
     "--redact", envvar="DETENT_REDACT", type=Names(), default="", metavar="FIELD,…",
     help="Show the values of these fields in no event and no log.",
 )  # fmt: skip
+@click.option(
+    "--legacy-events",
+    envvar="DETENT_LEGACY_EVENTS",
+    is_flag=True,
+    help="Emit telemetry of engines under the names it used to have, too.",
+)
 @URL
 @JSON
 def serve(*, as_json: bool, **given: Any) -> None:

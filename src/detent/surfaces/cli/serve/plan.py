@@ -24,6 +24,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     log_format: LogFormat
     is_quiet: bool
     redact: tuple[str, ...]
+    legacy_events: bool
 
     def check(self) -> None:
         """What goes wrong here is told before anything is opened."""

@@ -12,10 +12,11 @@ from detent.surfaces.cli.serve.plan import Plan
 from detent.surfaces.http.listening import Listener, listen
 
 if TYPE_CHECKING:
+    from detent.surfaces.http.attaching import Attachment
     from detent.surfaces.http.service import Service
     from detent.surfaces.http.serving import Serving
 
-EXTRA: Final = ("starlette", "uvicorn")
+EXTRA: Final = ("starlette", "uvicorn", "socketio", "wsproto")
 
 
 class Site(NamedTuple):
@@ -53,7 +54,17 @@ def _service(plan: Plan) -> "Service":
         reconcile_s=None if plan.no_reconcile else usual.reconcile_s,
         redact=plan.redact,
     )
-    return Service(connecting, settings)
+    return Service(connecting, settings, _attached(plan))
+
+
+def _attached(plan: Plan) -> list["Attachment"]:
+    """A service in which nothing can be changed has no use for engines."""
+    if plan.read_only:
+        return []
+    from detent.surfaces.engine_socket.settings import EngineSettings
+    from detent.surfaces.engine_socket.socket import EngineSocket
+
+    return [EngineSocket(EngineSettings(emits_legacy=plan.legacy_events))]
 
 
 def _listener(plan: Plan) -> Listener:
