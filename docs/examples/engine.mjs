@@ -9,7 +9,8 @@ const handlers = {
     return { steps };
   },
 };
-const again = new Set(["too_many_requests", "store_locked", "store_unavailable", "outcome_unknown", "closing"]);
+// Not now, or not yet: after a reconnect others may be heard before `register` is.
+const again = new Set(["not_registered", "too_many_requests", "store_locked", "store_unavailable", "outcome_unknown", "closing"]);
 const [engineId, instanceId] = [process.argv[2] ?? "engine-1", randomUUID()];
 const held = new Map(); // jobs, with their attempts; null: acknowledged, and no answer yet
 const running = new Set();

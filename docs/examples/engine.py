@@ -10,7 +10,8 @@ import socketio
 
 NAME = sys.argv[1] if len(sys.argv) > 1 else "engine-1"
 INSTANCE = uuid.uuid4().hex
-AGAIN = {"too_many_requests", "store_locked", "store_unavailable", "outcome_unknown", "closing"}
+# Not now, or not yet: after a reconnect others may be heard before `register` is.
+AGAIN = {"not_registered", "too_many_requests", "store_locked", "store_unavailable", "outcome_unknown", "closing"}
 LOST = (socketio.exceptions.SocketIOError, OSError)  # the connection, and it comes back
 held: dict[str, int | None] = {}  # jobs, with their attempts; None: acknowledged, and no answer yet
 running: dict[str, "asyncio.Task[None]"] = {}
@@ -70,6 +71,8 @@ def begin(job: dict[str, Any], attempt: int) -> None:
 async def register() -> None:
     jobs = [{"jobId": job_id, "attempt": attempt} for job_id, attempt in held.items()]
     answer = await ask("register", engineId=NAME, instanceId=INSTANCE, jobTypes=list(HANDLERS), capacity=4, jobs=jobs)
+    if not answer["accepted"]:
+        sys.exit(answer["detail"])
     for lost in answer.get("lost", ()):
         held.pop(lost["jobId"], None)
     for granted in answer.get("jobs", ()):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.playing import FOLDER, HURRIED, node, scene
+from tests.engines.playing import FOLDER, node, scene
 from tests.surfaces.http.process import Service, Services, until
 from tests.surfaces.running import ROOT
 
@@ -43,7 +43,9 @@ def test_example_does_jobs_to_the_end_though_the_service_is_restarted(language: 
     with services.running() as first, at_work(language, first, tmp_path):
         done = [scene(first, payload={"steps": 2}) for _ in range(4)]
         until(lambda: {first.state(each) for each in done} == {"completed"})
-        patient = {**HURRIED, "timeouts": {"queued": 60}, "lease_s": 20.0, "heartbeat_s": 10.0}
+        # A client that was cut off takes its time until it connects again.
+        limits = {"queued": 120, "dispatched": 120, "running": 120}
+        patient = {"timeouts": limits, "lease_s": 120.0, "heartbeat_s": 30.0}
         left = [scene(first, policy=patient, payload={"steps": 40}) for _ in range(4)]
         until(lambda: "running" in {first.state(each) for each in left})
         first.kill() if how == "killed" else first.stopped()

@@ -173,7 +173,9 @@ def contract_of(kind: type[MemoryStore]) -> StoreContract:
 
 
 def test_every_broken_store_is_tried() -> None:
-    modules = (broken, broken_ages, broken_answers, broken_fleet, broken_judging, broken_limits, broken_tokens)
+    modules = (
+        broken, broken_ages, broken_answers, broken_fleet, broken_judging, broken_limits, broken_looking, broken_tokens,
+    )  # fmt: skip
     named = {name: each for module in modules for name, each in vars(module).items()}
     kinds = {each for each in named.values() if isinstance(each, type) and issubclass(each, MemoryStore)}
 
