@@ -1,9 +1,9 @@
 """What many processes do to one store or one service, and what befalls workers: `make chaos`. Exit 1 if anything went
 wrong.
 
-Every campaign has a smaller self in `tests/store/processes/`, `tests/runtime/fleet/` or `tests/surfaces/http/crowd/`. A
-seed comes again with `--seed`, though the moments at which the operating system lets processes run do not. PostgreSQL
-is a server of its own, which is thrown away.
+Every campaign has a smaller self in `tests/store/processes/`, `tests/runtime/fleet/`, `tests/surfaces/http/crowd/` or
+`tests/bus/`. A seed comes again with `--seed`, though the moments at which the operating system lets processes run do
+not. PostgreSQL is a server of its own, which is thrown away.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from tests.bus.campaigns import of_bus
 from tests.postgres.server import Server
 from tests.runtime.fleet.campaigns import of_workers
 from tests.store.processes.campaigns import Campaign, Sizes, on_postgres, on_sqlite
@@ -39,7 +40,7 @@ class Ground(Struct, frozen=True):
 
 @contextmanager
 def ground(store: str, sizes: Sizes) -> Iterator[Ground]:
-    others = of_workers(sizes) | of_service(sizes)
+    others = of_workers(sizes) | of_service(sizes) | of_bus(sizes)
     if store == "sqlite":
         with tempfile.TemporaryDirectory(prefix="detent-chaos-") as folder:
             yield Ground(store, on_sqlite(sizes) | others, lambda: url_of(Path(tempfile.mkdtemp(dir=folder))))

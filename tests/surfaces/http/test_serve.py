@@ -175,6 +175,7 @@ def test_every_option_can_be_set_in_the_environment() -> None:
     options = [each for each in command_of(("serve",)).params if isinstance(each, click.Option)]
     named = {each.opts[0]: each.envvar for each in options if each.opts[0] not in ("--json", "--help")}
 
+    assert named.pop("--nats") == "NATS_URL"  # as everybody else on a bus calls it
     assert named == {option: f"DETENT_{option[2:].upper().replace('-', '_')}" for option in named}
 
 

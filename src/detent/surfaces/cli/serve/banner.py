@@ -69,6 +69,10 @@ def _facts(plan: Plan, shape: ServeShape) -> Iterator[tuple[str, str | Text]]:
         yield "", Text("tokens travel as they are: put a proxy with TLS in front, or use --tls-cert", style="yellow")
     if plan.read_only:
         yield "", "to look only; nobody changes anything here"
+    if plan.nats is not None:
+        from detent.surfaces.bus.link import shown_url  # it needs packages that not everybody has
+
+        yield "bus", f"{shown_url(plan.nats)}, for pools of workers"
     if plan.no_reconcile:
         yield "time", "left to others: leases that run out, retries that come due"
     yield "stop", f"Ctrl-C or SIGTERM; requests then have {span(plan.drain_s)} to finish, a second one cuts them off"

@@ -78,6 +78,11 @@ _FILE: Final = click.Path(dir_okay=False)
     is_flag=True,
     help="Emit telemetry of engines under the names it used to have, too.",
 )
+@click.option(
+    "--nats", envvar="NATS_URL", metavar="URL",
+    help="Give jobs to pools of workers over this NATS bus, in the Cordum Agent Protocol.",
+)  # fmt: skip
+@click.option("--bus", envvar="DETENT_BUS", type=_FILE, metavar="FILE", help="How it is on that bus (TOML).")
 @URL
 @JSON
 def serve(*, as_json: bool, **given: Any) -> None:

@@ -25,11 +25,17 @@ class Plan(Struct, frozen=True, kw_only=True):
     is_quiet: bool
     redact: tuple[str, ...]
     legacy_events: bool
+    nats: str | None
+    bus: str | None
 
     def check(self) -> None:
         """What goes wrong here is told before anything is opened."""
         if self.tls_key is not None and self.tls_cert is None:
             raise Misused("there is a --tls-key and no --tls-cert; give both, or neither")
+        if self.bus is not None and self.nats is None:
+            raise Misused("there are settings of a --bus and no --nats; say where the bus is, such as nats://127.0.0.1")
+        if self.read_only and self.nats is not None:
+            raise Misused("a service that is --read-only changes nothing for a bus either; leave out one of the two")
         if self.no_auth and not self.is_loopback:
             message = f"--no-auth at {self.host} would let anybody who reaches it do anything"
             raise Misused(f"{message}; leave --no-auth out, or listen at 127.0.0.1")

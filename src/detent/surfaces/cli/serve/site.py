@@ -3,11 +3,13 @@
 import ssl
 from errno import EACCES, EADDRINUSE
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from detent.client import connect
 from detent.client.connecting import address_of
-from detent.surfaces.cli.failure import Failure
+from detent.errors import DetentError
+from detent.surfaces.cli.failure import Failure, failure_of
 from detent.surfaces.cli.serve.plan import Plan
 from detent.surfaces.http.listening import Listener, listen
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from detent.surfaces.http.serving import Serving
 
 EXTRA: Final = ("starlette", "uvicorn", "socketio", "wsproto")
+BUS_EXTRA: Final = ("nats", "google.protobuf", "cryptography")
 
 
 class Site(NamedTuple):
@@ -64,7 +67,27 @@ def _attached(plan: Plan) -> list["Attachment"]:
     from detent.surfaces.engine_socket.settings import EngineSettings
     from detent.surfaces.engine_socket.socket import EngineSocket
 
-    return [EngineSocket(EngineSettings(emits_legacy=plan.legacy_events))]
+    engines = EngineSocket(EngineSettings(emits_legacy=plan.legacy_events))
+    return [engines] if plan.nats is None else [engines, _bus(plan.nats, plan.bus)]
+
+
+def _bus(url: str, path: str | None) -> "Attachment":
+    if not all(map(_is_installed, BUS_EXTRA)):
+        raise Failure("the bus needs packages that are not installed; run: pip install 'detent[nats]'")
+    from detent.surfaces.bus.bus import Bus
+    from detent.surfaces.bus.settings import BusSettings
+
+    try:
+        return Bus(url, None if path is None else BusSettings.read(Path(path)))
+    except DetentError as wrong:
+        raise failure_of(wrong) from None
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # not even what it is a part of
+        return False
 
 
 def _listener(plan: Plan) -> Listener:

@@ -1,0 +1,55 @@
+"""Subjects of the bus: those of the protocol, those of the outbox, and which topics are pools of this bus. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from detent.errors import InvalidArgument
+
+SUBMIT: Final = "sys.job.submit"
+RESULT: Final = "sys.job.result"
+PROGRESS: Final = "sys.job.progress"
+CANCEL: Final = "sys.job.cancel"
+HEARTBEAT: Final = "sys.heartbeat"
+HANDSHAKE: Final = "sys.handshake"
+ALERT: Final = "sys.alert"
+# What is kept for as long as nobody has dealt with it. Heartbeats are news; an old one is none.
+TAKEN_IN: Final = (SUBMIT, RESULT, PROGRESS, CANCEL)
+SYSTEM: Final = "sys"
+
+_TOKEN: Final = re.compile(r"[^\s.*>\x00-\x20\x7f]+")
+_RESERVED: Final = ("sys", "worker")  # the protocol's own
+
+
+class Topics:
+    """Patterns such as `job.>`: whatever begins with `job.` is a pool's topic, and nothing else is published to."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self.roots = tuple(_root(pattern) for pattern in dict.fromkeys(patterns))
+
+    def __contains__(self, topic: str) -> bool:
+        return is_subject(topic) and any(topic.startswith(f"{root}.") for root in self.roots)
+
+    def check(self, topic: str) -> str:
+        if topic not in self:
+            served = ", ".join(f"{root}.>" for root in self.roots)
+            raise InvalidArgument(f"topic {topic[:64]!r} is no pool of this bus; use one of {served}", code="bad_topic")
+        return topic
+
+
+def is_subject(text: str) -> bool:
+    """Whether it names one subject: tokens with dots between them, without wildcards."""
+    return all(_TOKEN.fullmatch(token) for token in text.split("."))
+
+
+def _root(pattern: str) -> str:
+    root = pattern.removesuffix(".>")
+    if root == pattern or not is_subject(root):
+        raise InvalidArgument(
+            f"topics has {pattern[:64]!r}; give the beginning and '.>', such as 'job.>'", code="bad_topic"
+        )
+    if root.split(".")[0] in _RESERVED or root.startswith("$"):
+        raise InvalidArgument(
+            f"topics has {pattern[:64]!r}, which belongs to the bus itself; use another", code="bad_topic"
+        )
+    return root
