@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,6 @@ WORKERS: Final = 3
 IN_FLIGHT_MAX: Final = 40
 ENDS: Final = ("SUCCEEDED", "TIMEOUT")
 SUBMIT_TRIES_MAX: Final = 200
-BETWEEN_S: Final = 0.5
 END_S: Final = 120.0
 Kill = Callable[[BusSite, NatsServer], None]
 
@@ -51,13 +51,21 @@ class Kept:
 
 
 def run_campaign(
-    folder: Path, *, jobs: int, kills: int, kill: Kill, limit_s: float, seed: int, url: str | None = None
-) -> Outcome:
-    """`limit_s` is also how long it takes to notice that a worker was given a job while it was not there."""
+    folder: Path, *, jobs: int, kills: int, kill: Kill, limit_s: float, seed: int, services: int = 1,
+    url: str | None = None,
+) -> Outcome:  # fmt: skip
+    """`limit_s` is also how long it takes to notice that a worker was given a job while it was not there. Several
+    services share the bus and the store.
+    """
     settings = f'in_flight_max = {IN_FLIGHT_MAX}\n[limits]\n"{TOPIC}" = {limit_s}\n'
-    with NatsServer(folder) as server, BusSite(folder, server.url, settings, url=url) as site:
-        ran, left = asyncio.run(_play(site, server, jobs=jobs, kills=kills, kill=kill, chance=random.Random(seed)))
-        with site.services.site.client() as client:
+    store = f"sqlite:///{folder / 'jobs.db'}" if url is None else url
+    with NatsServer(folder) as server, ExitStack() as stack:
+        sites = [
+            stack.enter_context(BusSite(_made(folder / f"service-{number}"), server.url, settings, url=store))
+            for number in range(services)
+        ]
+        ran, left = asyncio.run(_play(sites, server, jobs=jobs, kills=kills, kill=kill, chance=random.Random(seed)))
+        with sites[0].services.site.client() as client:
             found = [client.get(job_id) for job_id in ids(jobs)]
             violations = [str(each) for each in client.verify().violations]
     return Outcome(
@@ -70,7 +78,7 @@ def run_campaign(
 
 
 async def _play(
-    site: BusSite, server: NatsServer, *, jobs: int, kills: int, kill: Kill, chance: random.Random
+    sites: list[BusSite], server: NatsServer, *, jobs: int, kills: int, kill: Kill, chance: random.Random
 ) -> tuple[Counter[str], list[int]]:
     ran: Counter[str] = Counter()
     left: list[int] = []
@@ -88,12 +96,13 @@ async def _play(
         kept = Kept(bus)
         working = [group.create_task(_work(server.url, count, f"worker-{each}")) for each in range(WORKERS)]
         submitting = group.create_task(submit_all())
-        for _ in range(kills):
-            await asyncio.sleep(BETWEEN_S * (0.5 + chance.random()))
-            left.append(jobs - await asyncio.to_thread(_ended, site))
-            await asyncio.to_thread(kill, site, server)
+        for number in range(kills):
+            enough = jobs * (number + chance.random()) / (kills + 1)
+            await until(lambda enough=enough: _ended(sites[0]) >= enough, END_S)  # type: ignore[misc]
+            left.append(jobs - await asyncio.to_thread(_ended, sites[0]))
+            await asyncio.to_thread(kill, chance.choice(sites), server)
         await submitting
-        await until(lambda: _ended(site) == jobs, END_S)
+        await until(lambda: _ended(sites[0]) == jobs, END_S)
         for each in working:
             each.cancel()
     return ran, left
@@ -107,6 +116,11 @@ async def _work(url: str, handler: Any, name: str) -> None:
 def _ended(site: BusSite) -> int:
     with site.services.site.client() as client:
         return sum(client.count(phase="ended").values())
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def kill_service(site: BusSite, server: NatsServer) -> None:

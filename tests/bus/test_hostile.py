@@ -10,7 +10,7 @@ from cap.pb.cordum.agent.v1 import buspacket_pb2, job_pb2
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from tests.bus.playing import SENDER, WORKER, connection, job, listening, submit, succeed, until, worker
+from tests.bus.playing import SENDER, WAIT_S, WORKER, connection, job, listening, submit, succeed, until, worker
 from tests.bus.site import BusSite
 
 pytestmark = pytest.mark.requirement("DSP-09")
@@ -53,6 +53,29 @@ def test_what_is_wrong_is_ignored_with_an_alert(site: BusSite) -> None:
     assert sorted(codes) == sorted(code for _, _, code in WRONG.values())
     with site.services.site.client() as client:
         assert [each.id for each in client.find()] == ["good"]
+
+
+def test_flood_of_nonsense_fills_neither_the_log_nor_the_bus(site: BusSite) -> None:
+    async def play() -> list[Any]:
+        async with connection(site.nats_url) as bus, worker(site.nats_url, succeed):
+            alerts = await listening(bus, "sys.alert")
+            for _ in range(3_000):
+                await bus.publish("sys.job.submit", b"nonsense")
+            await submit(bus, job("good"))
+            await until(lambda: site.in_state("good", "SUCCEEDED"))
+            told = len(alerts.packets)
+            async with asyncio.timeout(WAIT_S):
+                while len(alerts.packets) == told:  # until it says how many it has left out
+                    await bus.publish("sys.job.submit", b"nonsense")
+                    await asyncio.sleep(0.05)
+            return alerts.packets
+
+    packets = asyncio.run(play())
+
+    left_out = sum(int(each.alert.details.get("left_out", "0")) for each in packets)
+    assert len(packets) < 1_000
+    assert len(packets) + left_out >= 3_000
+    assert site.log().count("bad_packet") == len(packets)
 
 
 @pytest.fixture

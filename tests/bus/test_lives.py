@@ -8,10 +8,11 @@ import pytest
 from cap.heartbeat import emit_heartbeat, heartbeat_payload
 from cap.pb.cordum.agent.v1 import job_pb2
 from cap.progress import cancel_payload, emit_cancel, emit_progress, progress_payload
+from cap.runtime import Agent, InMemoryBlobStore
 
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.settings import BusSettings
-from tests.bus.playing import SENDER, TOPIC, WORKER, connection, job, listening, submit, succeed, until, worker
+from tests.bus.playing import SENDER, TOPIC, WAIT_S, WORKER, connection, job, listening, submit, succeed, until, worker
 from tests.bus.server import NatsServer
 from tests.bus.site import BusSite
 
@@ -233,3 +234,88 @@ def test_it_is_never_taken_for_granted_that_somebody_serves_a_topic(nats_server:
         return nobody, somebody
 
     assert asyncio.run(play()) == ({False}, {True})
+
+
+@pytest.mark.requirement("DSP-06")
+def test_cancel_over_http_reaches_the_pool(site: BusSite) -> None:
+    """Softly asked: workers of a pool know no grace, so that it is cancelled at once, and the pool told."""
+
+    async def play() -> list[Any]:
+        taken = asyncio.Event()
+
+        async def work(request: Any) -> Any:
+            taken.set()
+            await asyncio.Event().wait()
+
+        async with connection(site.nats_url) as bus, worker(site.nats_url, work):
+            cancels = await listening(bus, "sys.job.cancel")
+            await submit(bus, job("j1"))
+            await asyncio.wait_for(taken.wait(), WAIT_S)
+            assert site.service is not None
+            status, told = site.service.ask("POST", "/v1/jobs/j1/cancel", {"mode": "soft", "reason": "no more"})
+            assert status == 200, told
+            await until(lambda: site.in_state("j1", "CANCELLED"))
+            await until(lambda: cancels.packets)
+            return cancels.packets
+
+    (told,) = asyncio.run(play())
+
+    assert (told.job_cancel.job_id, told.job_cancel.dispatch.attempt) == ("j1", 1)
+    assert [each["verb"] for each in site.events("j1")][-2:] == ["request_cancel", "cancel"]
+
+
+def test_job_of_another_lifecycle_in_a_pools_queue_is_left_alone(site: BusSite) -> None:
+    assert site.service is not None
+    strangers = [site.service.enqueue(TOPIC, queue=TOPIC, lifecycle="standard", priority=9) for _ in range(3)]
+
+    async def play() -> None:
+        async with connection(site.nats_url) as bus, worker(site.nats_url, succeed):
+            await submit(bus, *(job(f"j{number}") for number in range(50)))
+            for number in range(50):
+                await until(lambda number=number: site.in_state(f"j{number}", "SUCCEEDED"))  # type: ignore[misc]
+
+    asyncio.run(play())
+
+    assert [site.service.state(each) for each in strangers] == ["queued"] * 3
+
+
+def test_agent_of_the_sdk_runs_jobs_and_says_what_it_has_room_for(site: BusSite) -> None:
+    """The SDK's other worker: it greets, sends heartbeats and keeps what pointers point at."""
+    kept = InMemoryBlobStore()
+    agent = Agent(
+        nats_url=site.nats_url, store=kept, sender_id="agent-1", pool=TOPIC, max_parallel=3, heartbeat_interval=0.1
+    )
+
+    @agent.job(TOPIC)
+    async def add(context: Any, given: Any) -> Any:
+        return {"sum": given["a"] + given["b"]}
+
+    def listed() -> Any:
+        assert site.service is not None
+        return site.service.ask("GET", "/v1/workers")[1]["workers"]
+
+    async def play() -> tuple[Any, Any, Any]:
+        await kept.set("ctx/j1", b'{"a": 2, "b": 3}')
+        await kept.set("ctx/j2", b'{"a": 2}')
+        await agent.start()
+        try:
+            async with connection(site.nats_url) as bus:
+                await submit(bus, job("j1"), job("j2"))
+                await until(lambda: site.in_state("j1", "SUCCEEDED"))
+                failed = await until(lambda: site.in_state("j2", "FAILED"))
+                return (
+                    await kept.get("res:j1"),
+                    failed,
+                    await until(lambda: [each for each in listed() if each["slots"] == 3]),
+                )
+        finally:
+            await agent.close()
+
+    result, failed, (known,) = asyncio.run(play())
+
+    assert result == b'{"sum": 5}'
+    assert failed["error"]["message"] == "handler failed"
+    assert (known["name"], known["queues"]) == ("agent-1", [TOPIC])
+    done = site.job("j1")
+    assert done is not None
+    assert done["result_ptr"] == "redis://res:j1"

@@ -4,12 +4,14 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from detent.client import Client
-from detent.errors import DetentError
+from detent.errors import StoreError
 from detent.kernel import Job
-from detent.store import JobQuery, Reply
+from detent.kernel.command import Claim
+from detent.store import JobQuery, Reply, Request
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.pools import Pools
 from detent.surfaces.bus.requests import LIFECYCLE
+from detent.surfaces.looking import claimable_of
 
 CLAIM_MAX: Final = 100  # at once
 
@@ -30,22 +32,23 @@ class Dispatcher:
                     yield taken
 
     async def _claim(self, topic: str) -> list[Job]:
-        kinds = await self._kinds(topic)
-        room = self._pools.room_for(topic) - await self._in_flight(topic)
-        if room <= 0 or not kinds:
-            return []
-        asked = {"worker": topic, "role": "scheduler", "actor": self._link.settings.name}
-        request = self._client.claim_request(asked, queues=[topic], kinds=kinds, limit=min(room, CLAIM_MAX))
-        replies = await self._client.store.claim(request)
-        for refused in replies:
-            if isinstance(refused, DetentError):
-                raise refused
-        return [reply.job for reply in replies if isinstance(reply, Reply)]
+        """One by one of those that can be published: a pool knows no other lifecycle. What somebody else was quicker
+        to take is refused.
+        """
+        waiting = await self._waiting(topic, self._pools.room_for(topic) - await self._in_flight(topic))
+        command = Claim(worker=topic, role="scheduler", actor=self._link.settings.name)
+        asked = [Request(self._client.tenant, job.id, command) for job in waiting]
+        answers = await self._client.store.apply(asked) if asked else []
+        for answer in answers:
+            if isinstance(answer, StoreError):
+                raise answer
+        return [answer.job for answer in answers if isinstance(answer, Reply)]
 
-    async def _kinds(self, topic: str) -> list[str]:
-        """Of jobs that can be published: a pool knows no other lifecycle."""
-        ready = JobQuery(tenant=self._client.tenant, lifecycle=LIFECYCLE, phase="ready", queue=topic)
-        return [kind for (kind,) in await self._client.store.count(ready, ("kind",)) if kind is not None]
+    async def _waiting(self, topic: str, room: int) -> list[Job]:
+        if room <= 0:
+            return []
+        request = self._client.claim_request({"worker": topic}, queues=[topic], limit=min(room, CLAIM_MAX))
+        return (await claimable_of(self._client.store, request, LIFECYCLE))[:room]
 
     async def _in_flight(self, topic: str) -> int:
         counted = await self._client.store.count(JobQuery(tenant=self._client.tenant, owner=topic), ())

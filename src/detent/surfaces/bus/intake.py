@@ -18,27 +18,25 @@ from detent.kernel import Job
 from detent.kernel.command import Cancel, Command
 from detent.store import Request
 from detent.store.clock import new_id
+from detent.surfaces.bus.alerting import Alerts
 from detent.surfaces.bus.link import BATCH_MAX, Link
-from detent.surfaces.bus.packets import Packet, message, read
+from detent.surfaces.bus.packets import Packet, read
 from detent.surfaces.bus.reports import commands_of
 from detent.surfaces.bus.requests import LIFECYCLE, arguments_of
-from detent.surfaces.bus.subjects import ALERT, CANCEL, PROGRESS, RESULT, SUBMIT
+from detent.surfaces.bus.subjects import CANCEL, PROGRESS, RESULT, SUBMIT
 from detent.surfaces.bus.trouble import bus_trouble
-from detent.surfaces.http.telling import escaped
-from detent.wire.bounds import TEXT_CHARS_MAX
 
 WAIT_S: Final = 1.0
 AGAIN_S: Final = 1.0  # after which what could not be dealt with comes again
-_SHOWN_CHARS_MAX: Final = 500
 _SUBMISSION: Final = "job_request"
 _EXPECTED: Final = {SUBMIT: _SUBMISSION, RESULT: "job_result", PROGRESS: "job_progress", CANCEL: "job_cancel"}
-log: Final = logging.getLogger("detent.bus")
 
 
 class Intake:
     def __init__(self, client: Client, link: Link) -> None:
         self._client = client
         self._link = link
+        self._alerts = Alerts(link)
 
     async def take(self, inbox: Subscription) -> None:
         """What has come, up to a batch of it; or nothing, within a while."""
@@ -87,8 +85,7 @@ class Intake:
             packet = read(came.data, self._link.keys)
             _check_place(came.subject, packet.kind)
         except InvalidArgument as wrong:
-            log.warning("%s (%s)", _shown(wrong), wrong.code)
-            await self._alert(wrong, new_id(), {"subject": came.subject})
+            await self._alerts.tell(wrong, logging.WARNING, new_id(), subject=came.subject)
             return None
         return None if packet.sender_id == self._link.settings.name else packet  # what it has said itself
 
@@ -112,17 +109,8 @@ class Intake:
 
     async def _refuse(self, packet: Packet, refused: DetentError) -> None:
         """Whoever sent it gets no answer: it may listen to alerts. A late result is a note of the job's by now."""
-        log.info("%s of %s: %s (%s)", packet.kind, escaped(packet.sender_id, 64), _shown(refused), refused.code)
-        details = {"job_id": packet.message.job_id, "sender_id": packet.sender_id}
-        await self._alert(refused, packet.trace_id, details)
-
-    async def _alert(self, wrong: DetentError, trace_id: str, details: dict[str, str]) -> None:
-        name = self._link.settings.name
-        alert = message(
-            "SystemAlert", level="WARNING", message=str(wrong)[:TEXT_CHARS_MAX], component=name, code=wrong.code,
-            details=details,
-        )  # fmt: skip
-        await self._link.say(ALERT, Packet(trace_id, name, "alert", alert))
+        told = {"job_id": packet.message.job_id, "sender_id": packet.sender_id, "message": packet.kind}
+        await self._alerts.tell(refused, logging.INFO, packet.trace_id, **told)
 
 
 async def _batch(inbox: Subscription) -> list[Msg]:
@@ -143,10 +131,6 @@ def _check_place(subject: str, kind: str) -> None:
     """A subject is what a sender may be let publish to: there it says what belongs there, and nothing else."""
     if _EXPECTED.get(subject) != kind:
         raise InvalidArgument(f"a packet on '{subject}' holds {kind}, which does not belong there", code="bad_packet")
-
-
-def _shown(wrong: DetentError) -> str:
-    return escaped(str(wrong), _SHOWN_CHARS_MAX).replace(r"\x20", " ")
 
 
 def _cancel(packet: Packet) -> Command:

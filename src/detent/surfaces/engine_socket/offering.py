@@ -19,11 +19,11 @@ from detent.surfaces.engine_socket.roster import Roster, least_loaded
 from detent.surfaces.engine_socket.settings import EngineSettings
 from detent.surfaces.engine_socket.shaping import Shaping
 from detent.surfaces.http.service import Service
+from detent.surfaces.looking import LOOK_MAX, claimable_of
 from detent.wire.engine_messages import JobOffer
 
 LIFECYCLE: Final = "engine"
 LOOK_FIRST: Final = 100  # jobs, beside those on offer
-LOOK_MAX: Final = 1_000
 PASSED_MAX: Final = 10_000
 NEWS_WAIT_S: Final = 30.0
 log: Final = logging.getLogger("detent.engines")
@@ -88,16 +88,10 @@ class Offering:
             await self._offer_of(tenant, lanes, on_offer)
 
     async def _offer_of(self, tenant: str, lanes: Lanes, on_offer: set[str]) -> None:
-        """To engines that can run the same. Jobs that are none of theirs may stand before what is: then it looks
-        farther.
-        """
-        store, limit = self._service.client_of(tenant).store, len(on_offer) + LOOK_FIRST
-        while True:
-            page = await store.claimable(self._request(tenant, lanes, min(limit, LOOK_MAX)))
-            found = [job for job in page if job.spec.lifecycle == LIFECYCLE and job.id not in on_offer]
-            if found or len(page) < limit or limit >= LOOK_MAX:
-                break
-            limit *= 2
+        """To engines that can run the same."""
+        limit = min(len(on_offer) + LOOK_FIRST, LOOK_MAX)
+        request, store = self._request(tenant, lanes, limit), self._service.client_of(tenant).store
+        found = await claimable_of(store, request, LIFECYCLE, beside=on_offer)
         for job in found:
             if await self._offer_one(tenant, job):
                 on_offer.add(job.id)
