@@ -50,7 +50,8 @@ class Site:
         self.url = f"sqlite:///{self.path}"
 
     def client(self, tenant: str = "default", **more: Any) -> AbstractContextManager[SyncClient]:
-        return connect(self.url, tenant=tenant, synchronous="normal", **more)
+        quicker: dict[str, Any] = {"synchronous": "normal"} if self.url.startswith("sqlite:") else {}
+        return connect(self.url, tenant=tenant, **quicker, **more)
 
     def detent(self, *arguments: str, stdin: str | bytes = "", columns: int = 80, env: Env = NOTHING) -> Result:
         return detent(*arguments, stdin=stdin, columns=columns, env={"DETENT_URL": self.url, **env})
