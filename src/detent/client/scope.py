@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Self, TypedDict
 
 from detent.client import tracing
+from detent.client.admitting import Admission
 from detent.client.arguments import Item, check_text_name, check_version, derived_name
 from detent.client.codec import Codec
 from detent.client.moments import to_micros
@@ -12,10 +13,10 @@ from detent.client.views import Job
 from detent.errors import DetentError, InvalidArgument, NotFound, shown
 from detent.kernel import Error
 from detent.kernel.command import Command
-from detent.kernel.job import Progress
+from detent.kernel.job import Progress, Spec
 from detent.kernel.parse import parse
 from detent.kernel.repeating import VALUES
-from detent.lifecycle import Lifecycle, Policy
+from detent.lifecycle import Lifecycle
 from detent.lifecycle.registry import Registry
 from detent.store import Reply, Request, Store
 from detent.store.clock import new_id
@@ -49,12 +50,21 @@ class Who(TypedDict, total=False):
 class Scoped:
     """One tenant's view of a store."""
 
-    def __init__(self, store: Store, *, tenant: str, codec: Codec, lifecycles: Sequence[Lifecycle]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        tenant: str,
+        codec: Codec,
+        lifecycles: Sequence[Lifecycle],
+        admission: Admission | None = None,
+    ) -> None:
         check_text_name("tenant", tenant)
         self.store = store
         self.tenant = tenant
         self._codec = codec
         self._own = tuple(lifecycles)
+        self._admission = admission
         self._registry = Registry()
 
     @property
@@ -64,7 +74,8 @@ class Scoped:
 
     def of_tenant(self, tenant: str, store: Store | None = None) -> Self:
         """The same store for another tenant, perhaps through something that looks on. It is open as long as this is."""
-        other = type(self)(store or self.store, tenant=tenant, codec=self._codec, lifecycles=self._own)
+        scope: dict[str, Any] = {"codec": self._codec, "lifecycles": self._own, "admission": self._admission}
+        other = type(self)(store or self.store, tenant=tenant, **scope)
         other._registry = self._registry
         return other
 
@@ -115,17 +126,29 @@ class Scoped:
 
     async def _do(self, verb: str, job_id: str, who: Mapping[str, Any], **arguments: Any) -> Job:
         """One verb on one job: the job, or the error raised."""
-        error = arguments.get("error")
-        if is_unknown(error):
-            policies = await self._policies([check_text_name("job_id", job_id)])
-            arguments["error"] = error_of(error, policies.get(job_id))
+        if self._is_by_spec(verb, arguments):
+            specs = await self._specs([check_text_name("job_id", job_id)])
+            self._follow_spec(verb, arguments, specs.get(job_id))
         (answer,) = await self._ask([self._request(verb, job_id, {**who, **arguments})], who.get("tx"))
         return raised(answer)
 
-    async def _policies(self, job_ids: Sequence[str]) -> dict[str, Policy]:
+    async def _specs(self, job_ids: Sequence[str]) -> dict[str, Spec]:
         """Of those that are there."""
         jobs = await self.store.get(self.tenant, job_ids) if job_ids else []
-        return {job.id: job.spec.policy for job in jobs if job is not None}
+        return {job.id: job.spec for job in jobs if job is not None}
+
+    def _is_by_spec(self, verb: object, arguments: Mapping[str, Any]) -> bool:
+        """Whether what its job was made with has a say in it: in what an error counts as, or in a new payload."""
+        if verb == "rerun" and self._admission is not None:
+            return arguments.get("payload") is not None
+        return is_unknown(arguments.get("error"))
+
+    def _follow_spec(self, verb: object, arguments: dict[str, Any], spec: Spec | None) -> None:
+        error, payload = arguments.get("error"), arguments.get("payload")
+        if is_unknown(error):
+            arguments["error"] = error_of(error, None if spec is None else spec.policy)
+        if verb == "rerun" and payload is not None and spec is not None:
+            self._admit(spec.kind, payload)
 
     def _request(self, verb: str, job_id: object, arguments: Mapping[str, Any]) -> Request:
         return Request(self.tenant, check_text_name("job_id", job_id), self._command(verb, arguments))
@@ -168,8 +191,14 @@ class Scoped:
         if "job_id" not in given:
             given["job_id"] = new_id() if is_fresh else derived_name(tenant, "enqueue", given["request_id"])
         self._digest_values(given)
-        given["payload"] = self._codec.encode(given.get("payload"))
+        payload = given.get("payload")
+        given["payload"] = self._codec.encode(payload)
+        self._admit(given.get("kind"), payload)
         return Request(tenant, given["job_id"], parse("enqueue", given), lifecycle, is_fresh)
+
+    def _admit(self, kind: object, payload: Any) -> None:
+        if self._admission is not None:
+            self._admission.check(check_text_name("kind", kind), payload)
 
     def _check_tenant(self, tenant: object) -> None:
         """A client of the default tenant may make jobs for others; one of any other keeps to its own."""

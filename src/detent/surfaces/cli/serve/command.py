@@ -79,6 +79,10 @@ _FILE: Final = click.Path(dir_okay=False)
     help="Emit telemetry of engines under the names it used to have, too.",
 )
 @click.option(
+    "--kinds", envvar="DETENT_KINDS", type=_FILE, metavar="FILE",
+    help="Which kinds of jobs there are (TOML), and the JSON Schemas of their payloads.",
+)  # fmt: skip
+@click.option(
     "--nats", envvar="NATS_URL", metavar="URL",
     help="Give jobs to pools of workers over this NATS bus, in the Cordum Agent Protocol.",
 )  # fmt: skip

@@ -27,6 +27,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     legacy_events: bool
     nats: str | None
     bus: str | None
+    kinds: str | None
 
     def check(self) -> None:
         """What goes wrong here is told before anything is opened."""

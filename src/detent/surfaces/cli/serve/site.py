@@ -15,10 +15,11 @@ from detent.surfaces.http.listening import Listener, listen
 
 if TYPE_CHECKING:
     from detent.surfaces.http.attaching import Attachment
+    from detent.surfaces.http.kinds import Kinds
     from detent.surfaces.http.service import Service
     from detent.surfaces.http.serving import Serving
 
-EXTRA: Final = ("starlette", "uvicorn", "socketio", "wsproto")
+EXTRA: Final = ("starlette", "uvicorn", "socketio", "wsproto", "jsonschema_rs")
 BUS_EXTRA: Final = ("nats", "google.protobuf", "cryptography")
 
 
@@ -43,9 +44,9 @@ def site_of(plan: Plan) -> Site:
 def _service(plan: Plan) -> "Service":
     if address_of(plan.url).startswith(("http://", "https://")):
         raise Failure("a service needs the store itself; give the address of one, such as sqlite:///detent.db")
-    connecting = connect(plan.url, create=not plan.read_only)
     if not all(map(find_spec, EXTRA)):
         raise Failure("the service needs packages that are not installed; run: pip install 'detent[server]'")
+    connecting = connect(plan.url, create=not plan.read_only, admission=_kinds(plan.kinds))
     from detent.surfaces.http.service import Service
     from detent.surfaces.http.settings import Settings
 
@@ -58,6 +59,17 @@ def _service(plan: Plan) -> "Service":
         redact=plan.redact,
     )
     return Service(connecting, settings, _attached(plan))
+
+
+def _kinds(path: str | None) -> "Kinds | None":
+    if path is None:
+        return None
+    from detent.surfaces.http.kinds import Kinds
+
+    try:
+        return Kinds.read(Path(path))
+    except DetentError as wrong:
+        raise failure_of(wrong) from None
 
 
 def _attached(plan: Plan) -> list["Attachment"]:
