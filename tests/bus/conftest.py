@@ -20,7 +20,9 @@ def nats_server(tmp_path: Path) -> Iterator[NatsServer]:
 def start(nats_server: NatsServer, tmp_path: Path) -> Iterator[Callable[..., BusSite]]:
     """Starts a service with these settings; it ends with the test."""
     with ExitStack() as stack:
-        yield lambda settings="": stack.enter_context(BusSite(tmp_path, nats_server.url, settings))
+        yield lambda settings="", *arguments: stack.enter_context(
+            BusSite(tmp_path, nats_server.url, settings, *arguments)
+        )
 
 
 @pytest.fixture

@@ -9,9 +9,16 @@ from tests.surfaces.http.process import Service, Services, until
 
 class BusSite:
     def __init__(
-        self, folder: Path, nats_url: str, settings: str = "", *, is_awaited: bool = True, url: str | None = None
+        self,
+        folder: Path,
+        nats_url: str,
+        settings: str = "",
+        *arguments: str,
+        is_awaited: bool = True,
+        url: str | None = None,
     ) -> None:
-        """`url`: of the store; without one, a file in the folder."""
+        """`url`: of the store; without one, a file in the folder. `arguments` are the service's, beside the bus's."""
+        self._arguments = arguments
         self.services = Services(folder, url)
         self.nats_url = nats_url
         self._settings = folder / "bus.toml"
@@ -31,7 +38,7 @@ class BusSite:
         self._stack.close()
 
     def start(self) -> None:
-        running = self.services.running("--nats", self.nats_url, "--bus", str(self._settings))
+        running = self.services.running("--nats", self.nats_url, "--bus", str(self._settings), *self._arguments)
         self.service = self._stack.enter_context(running)
 
     def wait_until_joined(self) -> None:

@@ -55,6 +55,25 @@ def test_what_is_wrong_is_ignored_with_an_alert(site: BusSite) -> None:
         assert [each.id for each in client.find()] == ["good"]
 
 
+@pytest.mark.requirement("ENG-04")
+def test_job_of_a_kind_that_is_not_known_is_refused_with_an_alert(
+    start: Callable[..., BusSite], tmp_path: Path
+) -> None:
+    (tmp_path / "kinds.toml").write_text('others = "refuse"\n[kinds."job.chat.simple"]\n', encoding="utf-8")
+    site = start("", "--kinds", str(tmp_path / "kinds.toml"))
+
+    async def play() -> list[str]:
+        async with connection(site.nats_url) as bus, worker(site.nats_url, succeed):
+            alerts = await listening(bus, "sys.alert")
+            await submit(bus, job("odd", topic="job.chat.odd"), job("good"))
+            await until(lambda: site.in_state("good", "SUCCEEDED"))
+            await until(lambda: alerts.packets)
+            return [each.alert.code for each in alerts.packets]
+
+    assert asyncio.run(play()) == ["unknown_kind"]
+    assert site.job("odd") is None
+
+
 def test_flood_of_nonsense_fills_neither_the_log_nor_the_bus(site: BusSite) -> None:
     async def play() -> list[Any]:
         async with connection(site.nats_url) as bus, worker(site.nats_url, succeed):
