@@ -1,5 +1,6 @@
 """A NATS server as a process: its folder, its port, its start and its end."""
 
+import shutil
 import socket
 import subprocess
 import sys
@@ -53,6 +54,10 @@ class NatsServer:
     def restart(self) -> None:
         self.stop()
         self.start()
+
+    def forget(self) -> None:
+        """As a container does whose volume is gone."""
+        shutil.rmtree(self._folder / "kept")
 
     def _is_there(self) -> bool:
         try:

@@ -225,7 +225,7 @@ def test_worker_that_sends_heartbeats_is_listed_with_its_slots(site: BusSite) ->
 
 def test_it_is_never_taken_for_granted_that_somebody_serves_a_topic(nats_server: NatsServer) -> None:
     async def play() -> tuple[set[bool], set[bool]]:
-        link = Link(nats_server.url, BusSettings(), lambda _: None)
+        link = Link(nats_server.url, BusSettings())
         await link.open()
         nobody = {await link.is_served(TOPIC) for _ in range(200)}
         async with worker(nats_server.url, succeed):

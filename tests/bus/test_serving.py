@@ -75,6 +75,12 @@ def test_job_that_was_claimed_and_not_published_is_published_at_the_next_start(s
         (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "topics = ['sys.>']", "belongs to the bus itself"),
         (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "rules = 'none.toml'", "none.toml"),
         (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "key = 'none.pem'", "none.pem"),
+        (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "credentials = 'none.creds'", "none.creds"),
+        (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "[keys]", "give key, too"),
+        (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "name = 'job'", "would come back"),
+        (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "topics = ['job.>', 'job.a.>']", "is in 'job.>'"),
+        (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "topics = ['a.b.>', 'a-b.>']", "too much alike"),
+        (["--nats", "nats://127.0.0.1:port"], "", "no address of a bus"),
         (["--nats", "nats://127.0.0.1:1", "--bus", "other.toml"], "", "other.toml"),
     ],
 )

@@ -5,12 +5,13 @@ from time import monotonic
 from typing import Final
 
 from detent.errors import DetentError, ServiceError
+from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.packets import Packet, message
 from detent.surfaces.bus.subjects import ALERT
 from detent.surfaces.http.rating import Rates
 from detent.surfaces.http.telling import escaped
-from detent.wire.bounds import TEXT_CHARS_MAX
+from detent.wire.bounds import TEXT_CHARS_MAX, clip
 
 RATE_MAX: Final = 10.0  # alerts a second
 BURST_MAX: Final = 50
@@ -38,10 +39,19 @@ class Alerts:
             return
         if self._left_out:
             details["left_out"] = str(self._left_out)
-            self._left_out = 0
         told = ", ".join(f"{name} {escaped(value, 64)}" for name, value in details.items())
         log.log(level, "%s (%s): %s", _shown(refused), refused.code, told)
-        await self._link.say(ALERT, Packet(trace_id, self._link.settings.name, "alert", self._alert(refused, details)))
+        try:
+            await self._say(refused, trace_id, details)
+        except ServiceError as trouble:  # it is in the log, and nothing else is to suffer
+            log.warning("an alert could not be sent: %s", trouble)
+        else:
+            self._left_out = 0
+
+    async def _say(self, refused: DetentError, trace_id: str, details: dict[str, str]) -> None:
+        bounded = {name: clip(value, NAME_CHARS_MAX) for name, value in details.items()}
+        told = Packet(clip(trace_id, NAME_CHARS_MAX), self._link.settings.name, "alert", self._alert(refused, bounded))
+        await self._link.say(ALERT, told)
 
     def _alert(self, refused: DetentError, details: dict[str, str]) -> object:
         return message(

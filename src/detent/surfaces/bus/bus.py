@@ -19,10 +19,13 @@ from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.outbox import Outbox
 from detent.surfaces.bus.pools import Pools
 from detent.surfaces.bus.settings import BusSettings
+from detent.surfaces.bus.trouble import own_mistakes
 from detent.surfaces.http.service import Service
 
 LOOK_S: Final = 0.5  # for pools that have come, and for what nobody was told of
 REPORT_LOOK_S: Final = 0.5
+STREAMS_LOOK_S: Final = 10.0
+AGAIN_S: Final = 0.25  # after the bus was lost
 log: Final = logging.getLogger("detent.bus")
 
 
@@ -34,7 +37,7 @@ class Bus:
     def __init__(self, url: str, settings: BusSettings | None = None) -> None:
         """What is wrong with its keys or its rules is told here, before anything is opened."""
         self.settings = settings or BusSettings()
-        self._link = Link(url, self.settings, log.warning)
+        self._link = Link(url, self.settings)
         self._gate = Gate(self.settings.rules)
         self._gate.check()
         self._ready, self._waiting = asyncio.Event(), asyncio.Event()
@@ -53,7 +56,7 @@ class Bus:
         self._dispatcher = Dispatcher(client, self._link, self._pools)
         self._judge = Judge(client, self._gate, self._link, self._ready.set)
         self._following = Following(service, self._outbox, self._link, self._stir)
-        self._joining = asyncio.create_task(for_ever("join the bus", self._join, Logging()))
+        self._joining = asyncio.create_task(for_ever("join the bus", _minded("join the bus", self._join), Logging()))
         self._joining.add_done_callback(_tell_end)
 
     async def send_away(self) -> None:
@@ -69,14 +72,23 @@ class Bus:
     # -- what is done all the time
 
     async def _join(self) -> None:
-        """As soon as the bus is there. From then on the link finds back to it by itself."""
+        """As soon as the bus is there, and until it is lost; then it is joined anew."""
         await self._link.open()
         await self._pools.open()
         inbox = await self._link.inbox()
         log.info("on the bus at %s, as '%s'", self._link.shown, self.settings.name)
-        async with asyncio.TaskGroup() as duties:
-            for what, work in self._duties(inbox).items():
-                duties.create_task(for_ever(what, work, Logging()))
+        duties = [
+            asyncio.create_task(for_ever(what, _minded(what, work), Logging()))
+            for what, work in self._duties(inbox).items()
+        ]
+        try:
+            await self._link.lost.wait()
+            log.warning("the bus is lost; it is tried again")
+            await asyncio.sleep(AGAIN_S)
+        finally:
+            for each in duties:
+                each.cancel()
+            await asyncio.wait(duties)
 
     def _duties(self, inbox: Subscription) -> dict[str, Callable[[], Awaitable[None]]]:
         return {
@@ -85,6 +97,7 @@ class Bus:
             "dispatch to pools": self._dispatching,
             "bring to the bus": self._following.follow,
             "report pools": self._reporting,
+            "look after the bus": self._looking,
         }
 
     def _stir(self, verb: str) -> None:
@@ -103,10 +116,23 @@ class Bus:
         if self._link.is_connected:
             async for claimed in self._dispatcher.dispatch():
                 await self._outbox.bring(claimed)
+                await self._outbox.call_off_late(claimed)
 
     async def _reporting(self) -> None:
         await self._pools.report()
         await asyncio.sleep(REPORT_LOOK_S)
+
+    async def _looking(self) -> None:
+        await asyncio.sleep(STREAMS_LOOK_S)
+        await self._link.look()
+
+
+def _minded(what: str, work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    async def minded() -> None:
+        with own_mistakes(what):
+            await work()
+
+    return minded
 
 
 def _tell_end(joining: asyncio.Task[None]) -> None:

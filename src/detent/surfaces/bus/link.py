@@ -8,14 +8,16 @@ have subscribed to its subject. So a service that was killed between its commit 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
+from urllib.parse import urlsplit
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header, RePublish, RetentionPolicy, StreamConfig
-from nats.js.errors import NotFoundError
+from nats.js.errors import NoStreamResponseError, NotFoundError
 
+from detent.errors import InvalidArgument
 from detent.surfaces.bus.packets import Packet, message, write
 from detent.surfaces.bus.settings import BusSettings
 from detent.surfaces.bus.signing import Keys
@@ -27,24 +29,30 @@ ACK_WAIT_S: Final = 5.0  # after which what a service took along when it was kil
 KEPT_S: Final = 7 * 86_400  # what nobody has come for
 CONNECT_S: Final = 5
 OPEN_S: Final = 10.0
-RECONNECT_S: Final = 0.25
 PUBLISH_S: Final = 5.0
 _SCHEDULER: Final = 2  # its role, in a handshake
 _ONCE: Final = "Nats-Msg-Id"
 _NOBODY: Final = "503"
+_HEADERS_BYTES_MAX: Final = 4_096  # what a name takes beside the packet
+_SCHEMES: Final = ("nats", "tls", "ws", "wss")
+_OURS: Final = ("subjects", "republish", "duplicate_window", "max_age", "retention")  # of a stream's settings
 
 
 class Link:
-    """`said` is told when the connection is lost, and when it is back."""
+    """There is one way onto the bus, `open`, however often it was lost: whoever holds on to `lost` opens it again. So
+    streams that are not there any more are made anew, too.
+    """
 
-    def __init__(self, url: str, settings: BusSettings, said: Callable[[str], None]) -> None:
+    def __init__(self, url: str, settings: BusSettings) -> None:
+        """What is wrong with the address or the keys is told here."""
         self.settings = settings
         self.topics = Topics(settings.topics)
+        settings.check_files()
         self.keys: Keys = settings.loaded_keys()
         self.shown = shown_url(url)
+        self.lost = asyncio.Event()
         self.connections = 0  # that there have been
-        self._url = url
-        self._said = said
+        self._servers = [_checked(each.strip()) for each in url.split(",")]
         self._bus: Client = Client()
         self._is_begun = False
         self._streams: JetStreamContext = self._bus.jetstream()
@@ -53,24 +61,28 @@ class Link:
 
     async def open(self) -> None:
         await self.close()
-        self._bus, self._is_begun = Client(), True
+        self._bus, self.lost = Client(), asyncio.Event()
         with bus_trouble(f"the bus at {self.shown} cannot be used"):
-            # It would try for ever by itself, and nobody would hear why.
             async with asyncio.timeout(OPEN_S):
                 await self._open()
 
     async def _open(self) -> None:
+        lost = self.lost
+
+        async def closed() -> None:
+            lost.set()
+
         await self._bus.connect(
-            self._url,
+            self._servers,
             name=self.settings.name,
             user_credentials=self.settings.credentials,
             connect_timeout=CONNECT_S,
-            max_reconnect_attempts=-1,
-            reconnect_time_wait=RECONNECT_S,  # type: ignore[arg-type]  # it is slept for, whole or not
+            allow_reconnect=False,
             error_cb=_unheard,
-            disconnected_cb=self._lost,
-            reconnected_cb=self._back,
+            closed_cb=closed,
         )
+        self._is_begun = True
+        self.connections += 1
         self._streams = self._bus.jetstream(timeout=PUBLISH_S)
         for config in self._configs():
             await self._keep(config)
@@ -111,9 +123,17 @@ class Link:
 
     async def put(self, subject: str, packet: Packet, once: str) -> None:
         """Into the outbox. What was put there before under the same `once` is not passed on again."""
-        data = write(packet, self.keys)
+        data, whole = write(packet, self.keys), f"{self.settings.name}.out.{subject}"
+        most = self._bus.max_payload - _HEADERS_BYTES_MAX
+        if len(data) > most:
+            message = f"a packet for '{subject}' has {len(data)} bytes, and the bus takes {most}"
+            raise InvalidArgument(message, code="value_too_large")
         with bus_trouble(f"nothing can be put on the bus for '{subject}'"):
-            await self._streams.publish(f"{self.settings.name}.out.{subject}", data, headers={_ONCE: once})
+            try:
+                await self._streams.publish(whole, data, headers={_ONCE: once})
+            except NoStreamResponseError:
+                self.lost.set()  # somebody has removed the stream: it is made anew
+                raise
 
     async def say(self, subject: str, packet: Packet) -> None:
         """To whoever listens just now."""
@@ -140,6 +160,15 @@ class Link:
             finally:
                 await answers.unsubscribe()
 
+    async def look(self) -> None:
+        """Whether what keeps the messages is still there: a consumer that was removed says nothing any more."""
+        name = self.settings.name
+        with bus_trouble("what is kept on the bus cannot be looked at"):
+            try:
+                await self._streams.consumer_info(f"{name}-in", name)
+            except NotFoundError:
+                self.lost.set()
+
     # -- the streams
 
     def _configs(self) -> list[StreamConfig]:
@@ -160,17 +189,15 @@ class Link:
         return [inbox, *out]
 
     async def _keep(self, config: StreamConfig) -> None:
+        """What an operator has set beside it, such as replicas, stays."""
         try:
-            await self._streams.update_stream(config)
+            found = (await self._streams.stream_info(config.name or "")).config
         except NotFoundError:
             await self._streams.add_stream(config)
-
-    async def _lost(self) -> None:
-        self._said("the connection to the bus is lost; it is tried again")
-
-    async def _back(self) -> None:
-        self.connections += 1
-        self._said("the connection to the bus is back")
+            return
+        ours = {name: getattr(config, name) for name in _OURS}
+        if any(getattr(found, name) != value for name, value in ours.items()):
+            await self._streams.update_stream(found.evolve(**ours))
 
 
 async def _unheard(error: Exception) -> None:
@@ -179,5 +206,20 @@ async def _unheard(error: Exception) -> None:
 
 def shown_url(url: str) -> str:
     """Without what somebody may have written into it to be let in."""
+    return ",".join(_without_secret(each.strip()) for each in url.split(","))
+
+
+def _without_secret(url: str) -> str:
     scheme, found, rest = url.rpartition("://")
     return f"{scheme}{found}{rest.rpartition('@')[2]}"
+
+
+def _checked(url: str) -> str:
+    try:
+        parts = urlsplit(url if "://" in url else f"nats://{url}")
+        is_good = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise InvalidArgument(f"'{shown_url(url)}' is no address of a bus; use nats://host:4222", code="bad_url")
+    return url

@@ -5,12 +5,14 @@ The record is the outbox. Whatever ought to be there is brought to the bus, agai
 under a name by which the bus takes it once.
 """
 
+import logging
 from collections.abc import Iterable
 from typing import Final
 
 from detent.client import Client
-from detent.kernel import Job
-from detent.kernel.command import Cancel
+from detent.errors import InvalidArgument, StoreError
+from detent.kernel import Error, Job
+from detent.kernel.command import Cancel, Command, Fail
 from detent.store import JobQuery, Request
 from detent.store.query import PAGE_MAX
 from detent.surfaces.bus.link import Link
@@ -24,6 +26,7 @@ PAGES_MAX: Final = 1_000
 BROUGHT_MAX: Final = 100_000  # that are remembered to have been brought
 # Ends that are not for the pool to report. A pool that has the job is told to leave it.
 ANNOUNCED: Final = ("CANCELLED", "DENIED", "TIMEOUT")
+log: Final = logging.getLogger("detent.bus")
 
 
 class Outbox:
@@ -35,7 +38,17 @@ class Outbox:
     async def bring(self, jobs: Iterable[Job]) -> None:
         for job in jobs:
             if job.spec.lifecycle == LIFECYCLE and topic_of(job) in self._link.topics:
-                await self._bring(job)
+                try:
+                    await self._bring(job)
+                except (InvalidArgument, ValueError) as wrong:  # a number too large for the wire; too many bytes
+                    await self._give_up(job, wrong)
+
+    async def call_off_late(self, claimed: Iterable[Job]) -> None:
+        """Those that were ended while they were being brought: what called them off may have come before them."""
+        asked = [job.id for job in claimed]
+        for job in await self._client.store.get(self._client.tenant, asked) if asked else []:
+            if job is not None and job.state in ANNOUNCED and job.last_owner == topic_of(job):
+                await self._put(CANCEL, job, self._cancel_of(job), "late cancel")
 
     async def bring_by_id(self, ids: Iterable[str]) -> None:
         asked = list(dict.fromkeys(ids))
@@ -78,7 +91,22 @@ class Outbox:
     async def _call_off(self, job: Job) -> None:
         """Its workers know no grace: asked to stop, the pool has stopped."""
         command = Cancel(worker=topic_of(job), role="owner", attempt=job.attempt, actor=self._name, reason="asked for")
-        await self._client.store.apply([Request(job.spec.tenant, job.id, command)])
+        await self._ask(job, command)
+
+    async def _give_up(self, job: Job, wrong: Exception) -> None:
+        """What cannot be told to its pool is not left to run out: it has failed, and its record says why."""
+        log.warning("job %s cannot be brought to the bus: %s", job.id, wrong)
+        if job.phase == "held" and job.owner == topic_of(job):
+            error = Error("PermanentError", f"it cannot be published: {wrong}"[:TEXT_CHARS_MAX], code="not_publishable")
+            await self._ask(
+                job, Fail(worker=topic_of(job), role="owner", attempt=job.attempt, actor=self._name, error=error)
+            )
+
+    async def _ask(self, job: Job, command: Command) -> None:
+        """Whoever was quicker has decided otherwise: then it is refused, and rightly so."""
+        (answer,) = await self._client.store.apply([Request(job.spec.tenant, job.id, command)])
+        if isinstance(answer, StoreError):
+            raise answer
 
     def _end_of(self, job: Job) -> Packet:
         error = job.error

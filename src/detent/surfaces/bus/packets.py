@@ -1,5 +1,6 @@
 """A packet: its envelope, its one message, and what makes it one that can be believed."""
 
+from time import time
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
@@ -13,7 +14,9 @@ from detent.surfaces.bus.signing import Keys
 from detent.wire.bounds import MESSAGE_BYTES_MAX
 
 VERSION: Final = 1  # of the protocol
-# Whose message it is has to be who sent the packet: so a signature speaks for both.
+NEWS_S: Final = 60.0  # by whatever clock the sender has
+_NEWS: Final = ("heartbeat", "handshake")
+# Whose message it is has to be who sent the packet.
 _SENDERS: Final = {"job_result": "worker_id", "heartbeat": "worker_id", "handshake": "component_id"}
 
 
@@ -48,9 +51,12 @@ def read(data: bytes, keys: Keys) -> Packet:
     if not (0 < len(packet.sender_id) <= NAME_CHARS_MAX and packet.trace_id and packet.HasField("created_at")):
         raise _bad("it lacks its sender_id, trace_id or created_at, or its sender_id is too long")
     held = getattr(packet, kind)
+    # The protocol wants it so, and then a signature speaks for both.
     if kind in _SENDERS and getattr(held, _SENDERS[kind]) != packet.sender_id:
         raise _bad(f"its {_SENDERS[kind]} is not its sender_id '{packet.sender_id[:64]}'")
     keys.check(data, packet.sender_id, packet.signature)
+    if keys.is_checking and kind in _NEWS and abs(time() - packet.created_at.seconds) > NEWS_S:
+        raise _bad(f"it says who is there, and is more than {NEWS_S:g} s old")  # a signed one could be sent again
     return Packet(packet.trace_id, packet.sender_id, kind, held)
 
 

@@ -16,6 +16,7 @@ from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.store.fleet import REPORT_S, SEEN_S
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.packets import Packet, read
+from detent.surfaces.bus.settings import IN_FLIGHT_MOST
 from detent.surfaces.bus.subjects import HANDSHAKE, HEARTBEAT
 
 WORKERS_MAX: Final = 10_000
@@ -55,7 +56,8 @@ class Pools:
         there when they are ready for it. A pool that says nothing of itself has the number that is set.
         """
         members = [each for each in self._members.values() if topic in each.topics and _is_there(each)]
-        return sum(each.slots + 1 for each in members) or self._link.settings.in_flight_max
+        room = sum(each.slots + 1 for each in members) or self._link.settings.in_flight_max
+        return min(room, IN_FLIGHT_MOST)  # whatever somebody says that it could do
 
     async def is_served(self, topic: str) -> bool:
         """The bus knows who has subscribed, also those who never say so; and at this moment, not a while ago."""
@@ -97,7 +99,8 @@ class Pools:
             named = [told.pool]
             member.slots = min(max(told.max_parallel_jobs, 1), SLOTS_MAX)
             member.running = min(max(told.active_jobs, 0), SLOTS_MAX)
-        known = dict.fromkeys((*member.topics, *(topic for topic in named if topic in self._link.topics)))
+        served = (topic for topic in named if len(topic) <= NAME_CHARS_MAX and topic in self._link.topics)
+        known = dict.fromkeys((*member.topics, *served))
         member.topics = tuple(known)[-TOPICS_MAX:]
 
     async def report(self) -> None:
@@ -106,10 +109,16 @@ class Pools:
         for each in list(self._members.values()):
             if each.seen_s > each.reported_s and each.reported_s + REPORT_S <= monotonic() and each.topics:
                 each.reported_s = monotonic()
-                await self._client.report_worker(
-                    each.name, host=_HOST, pid=0, started_at=each.since, queues=each.topics, slots=each.slots,
-                    running=min(each.running, each.slots), version=each.version,
-                )  # fmt: skip
+                await self._report(each)
+
+    async def _report(self, each: Member) -> None:
+        try:
+            await self._client.report_worker(
+                each.name, host=_HOST, pid=0, started_at=each.since, queues=each.topics, slots=each.slots,
+                running=min(each.running, each.slots), version=each.version,
+            )  # fmt: skip
+        except InvalidArgument as wrong:  # a name that cannot be kept; others need not suffer
+            log.debug("a worker cannot be listed: %s", wrong)
 
 
 def _is_there(member: Member) -> bool:

@@ -8,14 +8,17 @@ from typing import Any, Final
 
 from msgspec import structs
 
+from detent.client.arguments import is_name
 from detent.errors import InvalidArgument
 from detent.kernel import Error, Job
 from detent.kernel.command import Cancel, Command, Fail, RegisterArtifact, ReportProgress, Start
+from detent.kernel.failure import MESSAGE_CHARS_MAX
 from detent.kernel.job import Progress
+from detent.kernel.parse import REASON_CHARS_MAX
 from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.surfaces.bus.packets import Packet
 from detent.surfaces.bus.requests import topic_of
-from detent.wire.bounds import POINTER_CHARS_MAX, TEXT_CHARS_MAX
+from detent.wire.bounds import POINTER_CHARS_MAX
 from detent.wire.dispatch import JobResult
 from detent.wire.reporting import command_for
 from detent.wire.shape import read
@@ -55,7 +58,7 @@ def _resulting(packet: Packet, job: Job) -> list[Command]:
     command = command_for(_result(told, status), worker=topic_of(job), attempt=fence["attempt"])
     if isinstance(command, Fail):
         command = structs.replace(command, error=_error(told))
-    command = structs.replace(command, actor=packet.sender_id)
+    command = structs.replace(command, actor=fence["actor"])
     # A result is of a job that runs: what its worker made belongs to it as well.
     return [command] if status == "RUNNING" else [*_artifacts(told.artifact_ptrs, fence), command]
 
@@ -70,18 +73,18 @@ def _result(told: Any, status: str) -> JobResult:
 
 
 def _error(told: Any) -> Error:
-    code = told.error_code[:NAME_CHARS_MAX] or None
+    code = told.error_code if is_name(told.error_code) else None
     kind = _CLASSES.get(told.status) or code or "UnspecifiedError"
-    return Error(kind, told.error_message[:TEXT_CHARS_MAX], code=code)
+    return Error(kind, storable(told.error_message, MESSAGE_CHARS_MAX), code=code)
 
 
 def _ended_otherwise(packet: Packet, job: Job, status: str, fence: dict[str, Any]) -> Command:
     """A worker that was asked to stop, and did, is the owner that cancels. Unasked, it has failed."""
     told = packet.message
     if status == "CANCELLED" and job.cancel_by is not None:
-        return Cancel(**fence, reason=told.error_message[:TEXT_CHARS_MAX] or None)
-    code = told.error_code[:NAME_CHARS_MAX] or status
-    text = told.error_message[:TEXT_CHARS_MAX] or f"its worker says {status}"
+        return Cancel(**fence, reason=storable(told.error_message, REASON_CHARS_MAX) or None)
+    code = told.error_code if is_name(told.error_code) else status
+    text = storable(told.error_message, MESSAGE_CHARS_MAX) or f"its worker says {status}"
     return Fail(**fence, error=Error(code, text, code=code))
 
 
@@ -90,7 +93,7 @@ def _progressing(packet: Packet, job: Job) -> list[Command]:
     told, fence = packet.message, _fence(packet, job)
     if not 0 <= told.percent <= _PERCENT:
         raise InvalidArgument(f"the progress of job {job.id} is {told.percent}; use 0 to {_PERCENT}")
-    said = ReportProgress(**fence, progress=Progress(told.percent / _PERCENT, told.message[:TEXT_CHARS_MAX]))
+    said = ReportProgress(**fence, progress=Progress(told.percent / _PERCENT, storable(told.message, REASON_CHARS_MAX)))
     started: list[Command] = [Start(**fence)] if job.phase == "held" else []
     return [*started, said, *_artifacts(told.artifact_ptrs, fence)]
 
@@ -109,3 +112,15 @@ def _fence(packet: Packet, job: Job) -> dict[str, Any]:
     """Of the attempt that the worker was given, if it says so. A job of `dispatch` has one at most."""
     told = packet.message.dispatch.attempt
     return {"worker": topic_of(job), "role": "owner", "attempt": told or job.attempt, "actor": packet.sender_id}
+
+
+def unrecordable(packet: Packet, job: Job, why: InvalidArgument) -> Command:
+    """Its worker is done with the job, so that it must not be left to run out."""
+    text = f"its worker's result cannot be recorded: {why}"
+    error = Error("PermanentError", storable(text, MESSAGE_CHARS_MAX), code="bad_result")
+    return Fail(**_fence(packet, job), error=error)
+
+
+def storable(text: str, chars_max: int) -> str:
+    """Free text as every store can keep it."""
+    return text.replace("\0", "")[:chars_max]

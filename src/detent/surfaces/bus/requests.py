@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from google.protobuf.json_format import Error as JsonError
 from google.protobuf.json_format import MessageToDict, ParseDict, ParseError
 
 from detent.errors import InvalidArgument
@@ -91,7 +92,10 @@ def _rest(request: Any) -> dict[str, Any] | None:
     rest.CopyFrom(request)
     for name in _RECORDED:
         rest.ClearField(name)
-    said = MessageToDict(rest, preserving_proto_field_name=True)
+    try:
+        said = MessageToDict(rest, preserving_proto_field_name=True)
+    except (JsonError, ValueError) as wrong:  # a moment beyond the calendar, for one
+        raise InvalidArgument(f"job {request.job_id[:64]!r} cannot be kept: {wrong}", code="bad_packet") from None
     return {_REST: said} if said else None
 
 

@@ -49,8 +49,11 @@ class BusSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             check_more_than_zero(what, limit_s)
             if limit_s > RUN_LIMIT_S_MAX:
                 raise InvalidArgument(f"{what} is {limit_s:g}; give at most {RUN_LIMIT_S_MAX} s")
+        topics = Topics(self.topics)
         for topic in self.limits:
-            Topics(self.topics).check(topic)
+            topics.check(topic)
+        if self.name in {root.split(".")[0] for root in topics.roots}:
+            raise InvalidArgument(f"name is {self.name!r}, with which topics begin; what goes out would come back")
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -83,10 +86,16 @@ class BusSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
             timeouts={"DISPATCHED": limit_s}, retry=Retry.never(),
         )  # fmt: skip
 
+    def check_files(self) -> None:
+        if self.credentials is not None and not Path(self.credentials).is_file():
+            raise InvalidArgument(f"there is no file of credentials '{self.credentials}'", code="bad_key")
+
     def loaded_keys(self) -> Keys:
         known = None if self.keys is None else {sender: public_key(Path(path)) for sender, path in self.keys.items()}
         own = None if self.key is None else private_key(Path(self.key))
-        if own is not None and known is not None:
+        if known is not None:
+            if own is None:
+                raise InvalidArgument("there are keys of others and no key of its own; give key, too", code="bad_key")
             known.setdefault(self.name, own.public_key())
         return Keys(own, known)
 

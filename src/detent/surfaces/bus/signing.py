@@ -30,6 +30,7 @@ class Keys:
     ) -> None:
         self._own = own
         self._known = known
+        self.is_checking = known is not None
 
     def sign(self, packet: bytes) -> bytes | None:
         """Of a packet that is not signed yet. None: nothing is signed here."""

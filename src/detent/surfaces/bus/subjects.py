@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Final
 
 from detent.errors import InvalidArgument
@@ -26,6 +27,7 @@ class Topics:
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self.roots = tuple(_root(pattern) for pattern in dict.fromkeys(patterns))
+        _check_apart(self.roots)
 
     def __contains__(self, topic: str) -> bool:
         return is_subject(topic) and any(topic.startswith(f"{root}.") for root in self.roots)
@@ -40,6 +42,15 @@ class Topics:
 def is_subject(text: str) -> bool:
     """Whether it names one subject: tokens with dots between them, without wildcards."""
     return all(_TOKEN.fullmatch(token) for token in text.split("."))
+
+
+def _check_apart(roots: Sequence[str]) -> None:
+    """Each has a stream of its own, and no message may be in two."""
+    for one, other in permutations(roots, 2):
+        if other.startswith(f"{one}."):
+            raise InvalidArgument(f"topics has '{other}.>', which is in '{one}.>'; leave it out", code="bad_topic")
+        if one.replace(".", "-") == other.replace(".", "-"):
+            raise InvalidArgument(f"topics has '{one}.>' and '{other}.>', too much alike; use one", code="bad_topic")
 
 
 def _root(pattern: str) -> str:

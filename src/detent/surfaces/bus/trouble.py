@@ -1,11 +1,15 @@
 """What goes wrong with a bus, as an error of ours: it is told, and tried again."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from nats.errors import Error
 
-from detent.errors import ServiceError
+from detent.errors import DetentError, ServiceError
+
+log: Final = logging.getLogger("detent.bus")
 
 
 @contextmanager
@@ -14,3 +18,15 @@ def bus_trouble(what: str) -> Iterator[None]:
         yield
     except (Error, OSError, TimeoutError) as error:
         raise ServiceError("bus_unavailable", f"{what}: {error or type(error).__name__}; it is tried again") from error
+
+
+@contextmanager
+def own_mistakes(what: str) -> Iterator[None]:
+    """One of ours costs a round of what was done, and not the bus."""
+    try:
+        yield
+    except DetentError:
+        raise
+    except Exception as error:
+        log.exception("a mistake, while trying to %s", what)
+        raise ServiceError("internal_error", f"{type(error).__name__}: {error}"[:500]) from error
