@@ -157,6 +157,12 @@ SERVICE_ERRORS: Final = {
     "internal_error": "the service made a mistake; its log has more",
 }
 
+# Codes that the record of a job may have for its error where it was the bus, and no handler, that failed it.
+BUS_ERRORS: Final = {
+    "not_publishable": "the job cannot be told to its pool: it does not fit into a packet",
+    "bad_result": "its worker's result cannot be recorded: something in it is too large, or too much",
+}
+
 SHOWN_CHARS_MAX: Final = 100
 
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from detent.errors import (
     ARGUMENT_ERRORS,
+    BUS_ERRORS,
     DENIALS,
     POLICY_ERRORS,
     REFUSALS,
@@ -73,6 +74,11 @@ def error_page() -> str:
             "JobFailed",
             "`job_failed` or `job_cancelled`: the result of a job was asked for, and it ended without one. "
             "`error` is what the record says of it.",
+        ),
+        section(
+            "On the record of a job",
+            "These are not raised: `error.code` of a job that the bus failed, and not its worker.",
+            _codes(BUS_ERRORS),
         ),
         section(
             "What handlers raise and meet",
