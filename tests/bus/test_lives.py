@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from cap.heartbeat import emit_heartbeat, heartbeat_payload
 from cap.pb.cordum.agent.v1 import job_pb2
 from cap.progress import cancel_payload, emit_cancel, emit_progress, progress_payload
 from cap.runtime import Agent, InMemoryBlobStore
@@ -198,29 +197,6 @@ def test_job_that_is_cancelled_before_its_pool_came_never_runs(site: BusSite) ->
             await until(lambda: site.in_state("j1", "CANCELLED"))
 
     asyncio.run(play())
-
-
-def test_worker_that_sends_heartbeats_is_listed_with_its_slots(site: BusSite) -> None:
-    def listed() -> list[Any]:
-        assert site.service is not None
-        return list(site.service.ask("GET", "/v1/workers")[1]["workers"])
-
-    async def play() -> list[Any]:
-        async with connection(site.nats_url) as bus:
-
-            async def beat() -> None:
-                while True:
-                    await emit_heartbeat(bus, heartbeat_payload(WORKER, TOPIC, 1, 4, 0.5))
-                    await asyncio.sleep(0.1)
-
-            beating = asyncio.create_task(beat())
-            found: list[Any] = await until(listed)
-            beating.cancel()
-            return found
-
-    (found,) = asyncio.run(play())
-
-    assert (found["name"], found["queues"], found["slots"], found["running"]) == (WORKER, [TOPIC], 4, 1)
 
 
 def test_it_is_never_taken_for_granted_that_somebody_serves_a_topic(nats_server: NatsServer) -> None:

@@ -7,7 +7,7 @@ from detent.client import Client
 from detent.errors import StoreError
 from detent.kernel import Job
 from detent.kernel.command import Claim
-from detent.store import JobQuery, Reply, Request
+from detent.store import Reply, Request
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.pools import Pools
 from detent.surfaces.bus.requests import LIFECYCLE
@@ -35,7 +35,7 @@ class Dispatcher:
         """One by one of those that can be published: a pool knows no other lifecycle. What somebody else was quicker
         to take is refused.
         """
-        waiting = await self._waiting(topic, self._pools.room_for(topic) - await self._in_flight(topic))
+        waiting = await self._waiting(topic, await self._pools.room(topic))
         command = Claim(worker=topic, role="scheduler", actor=self._link.settings.name)
         asked = [Request(self._client.tenant, job.id, command) for job in waiting]
         answers = await self._client.store.apply(asked) if asked else []
@@ -49,7 +49,3 @@ class Dispatcher:
             return []
         request = self._client.claim_request({"worker": topic}, queues=[topic], limit=min(room, CLAIM_MAX))
         return (await claimable_of(self._client.store, request, LIFECYCLE))[:room]
-
-    async def _in_flight(self, topic: str) -> int:
-        counted = await self._client.store.count(JobQuery(tenant=self._client.tenant, owner=topic), ())
-        return sum(counted.values())

@@ -15,7 +15,7 @@ from detent.wire.bounds import MESSAGE_BYTES_MAX
 
 VERSION: Final = 1  # of the protocol
 NEWS_S: Final = 60.0  # by whatever clock the sender has
-_NEWS: Final = ("heartbeat", "handshake")
+NEWS: Final = ("heartbeat", "handshake")
 # Whose message it is has to be who sent the packet.
 _SENDERS: Final = {"job_result": "worker_id", "heartbeat": "worker_id", "handshake": "component_id"}
 
@@ -55,7 +55,7 @@ def read(data: bytes, keys: Keys) -> Packet:
     if kind in _SENDERS and getattr(held, _SENDERS[kind]) != packet.sender_id:
         raise _bad(f"its {_SENDERS[kind]} is not its sender_id '{packet.sender_id[:64]}'")
     keys.check(data, packet.sender_id, packet.signature)
-    if keys.is_checking and kind in _NEWS and abs(time() - packet.created_at.seconds) > NEWS_S:
+    if keys.is_checking and kind in NEWS and abs(time() - packet.created_at.seconds) > NEWS_S:
         raise _bad(f"it says who is there, and is more than {NEWS_S:g} s old")  # a signed one could be sent again
     return Packet(packet.trace_id, packet.sender_id, kind, held)
 

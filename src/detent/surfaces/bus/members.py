@@ -1,0 +1,81 @@
+"""The workers of pools, by what they say of themselves: their heartbeats, and what they greet with."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Final
+
+from msgspec import Struct
+
+from detent.lifecycle.bounds import NAME_CHARS_MAX
+from detent.store.fleet import REPORT_S, SEEN_S
+from detent.surfaces.bus.packets import Packet
+from detent.surfaces.bus.subjects import Topics
+
+WORKERS_MAX: Final = 10_000
+TOPICS_MAX: Final = 100  # of one worker
+SLOTS_MAX: Final = 10_000
+
+
+class Member(Struct):
+    """A worker of a pool, as it was last heard of."""
+
+    name: str
+    since: datetime
+    topics: tuple[str, ...] = ()
+    slots: int = 1
+    running: int = 0
+    version: str = "cap"
+    seen_s: float = 0.0
+    reported_s: float = float("-inf")
+
+    @property
+    def is_here(self) -> bool:
+        return monotonic() - self.seen_s < SEEN_S
+
+    @property
+    def is_to_be_reported(self) -> bool:
+        """It was heard of since it was last reported, which is a while ago."""
+        return bool(self.topics) and self.seen_s > self.reported_s and self.reported_s + REPORT_S <= monotonic()
+
+
+class Members:
+    """Those that were heard of lately. Of who was there before this service was, the topics are `known`."""
+
+    def __init__(self, topics: Topics) -> None:
+        self._topics = topics
+        self._here: dict[str, Member] = {}
+        self.known: Mapping[str, Sequence[str]] = {}
+
+    def __iter__(self) -> Iterator[Member]:
+        """Without those that have not been heard of for too long."""
+        self._here = {name: each for name, each in self._here.items() if each.is_here}
+        return iter(list(self._here.values()))
+
+    def of(self, topic: str) -> list[Member]:
+        return [each for each in self._here.values() if topic in each.topics and each.is_here]
+
+    def hear(self, packet: Packet) -> None:
+        member = self._here.get(packet.sender_id)
+        if member is None:
+            if len(self._here) >= WORKERS_MAX:
+                return
+            member = self._here[packet.sender_id] = Member(packet.sender_id, datetime.now(UTC))
+            self._learn_topics(member, self.known.get(member.name, ()))
+        member.seen_s = monotonic()
+        self._learn(member, packet)
+
+    def _learn(self, member: Member, packet: Packet) -> None:
+        """A greeting names topics; a heartbeat names a pool, which may be a topic, and says how busy the worker is."""
+        told: Any = packet.message
+        if packet.kind == "handshake":
+            member.version = told.sdk_version[:NAME_CHARS_MAX] or member.version
+            self._learn_topics(member, told.ready_topics[:TOPICS_MAX])
+        else:
+            member.slots = min(max(told.max_parallel_jobs, 1), SLOTS_MAX)
+            member.running = min(max(told.active_jobs, 0), SLOTS_MAX)
+            self._learn_topics(member, [told.pool])
+
+    def _learn_topics(self, member: Member, named: Sequence[str]) -> None:
+        served = (topic for topic in named if len(topic) <= NAME_CHARS_MAX and topic in self._topics)
+        member.topics = tuple(dict.fromkeys((*member.topics, *served)))[-TOPICS_MAX:]
