@@ -1,8 +1,7 @@
 """The workers of pools, by what they say of themselves: their heartbeats, and what they greet with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from time import monotonic
 from typing import Any, Final
 
 from msgspec import Struct
@@ -15,6 +14,7 @@ from detent.surfaces.bus.subjects import Topics
 WORKERS_MAX: Final = 10_000
 TOPICS_MAX: Final = 100  # of one worker
 SLOTS_MAX: Final = 10_000
+BUSY_MAX: Final = 10_000  # topics of which it is remembered that their workers say how busy they are
 
 
 class Member(Struct):
@@ -29,31 +29,39 @@ class Member(Struct):
     seen_s: float = 0.0
     reported_s: float = float("-inf")
 
-    @property
-    def is_here(self) -> bool:
-        return monotonic() - self.seen_s < SEEN_S
+    def is_here(self, now_s: float) -> bool:
+        return now_s - self.seen_s < SEEN_S
 
-    @property
-    def is_to_be_reported(self) -> bool:
+    def is_to_be_reported(self, now_s: float) -> bool:
         """It was heard of since it was last reported, which is a while ago."""
-        return bool(self.topics) and self.seen_s > self.reported_s and self.reported_s + REPORT_S <= monotonic()
+        return bool(self.topics) and self.seen_s > self.reported_s and self.reported_s + REPORT_S <= now_s
 
 
 class Members:
     """Those that were heard of lately. Of who was there before this service was, the topics are `known`."""
 
-    def __init__(self, topics: Topics) -> None:
+    def __init__(self, topics: Topics, clock: Callable[[], float]) -> None:
         self._topics = topics
+        self._clock = clock
         self._here: dict[str, Member] = {}
+        self._spoken: dict[str, None] = {}
         self.known: Mapping[str, Sequence[str]] = {}
 
     def __iter__(self) -> Iterator[Member]:
         """Without those that have not been heard of for too long."""
-        self._here = {name: each for name, each in self._here.items() if each.is_here}
+        now_s = self._clock()
+        self._here = {name: each for name, each in self._here.items() if each.is_here(now_s)}
         return iter(list(self._here.values()))
 
     def of(self, topic: str) -> list[Member]:
-        return [each for each in self._here.values() if topic in each.topics and each.is_here]
+        return [each for each in self if topic in each.topics]
+
+    def busy(self, topic: str) -> int | None:
+        """How many jobs its workers have, or take next. None: there are none, or they have never said that they had
+        any, and maybe never do.
+        """
+        members = self.of(topic)
+        return sum(each.running + 1 for each in members) if members and topic in self._spoken else None
 
     def hear(self, packet: Packet) -> None:
         member = self._here.get(packet.sender_id)
@@ -62,7 +70,7 @@ class Members:
                 return
             member = self._here[packet.sender_id] = Member(packet.sender_id, datetime.now(UTC))
             self._learn_topics(member, self.known.get(member.name, ()))
-        member.seen_s = monotonic()
+        member.seen_s = self._clock()
         self._learn(member, packet)
 
     def _learn(self, member: Member, packet: Packet) -> None:
@@ -75,6 +83,13 @@ class Members:
             member.slots = min(max(told.max_parallel_jobs, 1), SLOTS_MAX)
             member.running = min(max(told.active_jobs, 0), SLOTS_MAX)
             self._learn_topics(member, [told.pool])
+            if member.running:
+                self._remember_spoken(member.topics)
+
+    def _remember_spoken(self, topics: Sequence[str]) -> None:
+        self._spoken.update(dict.fromkeys(topics))
+        while len(self._spoken) > BUSY_MAX:
+            del self._spoken[next(iter(self._spoken))]
 
     def _learn_topics(self, member: Member, named: Sequence[str]) -> None:
         served = (topic for topic in named if len(topic) <= NAME_CHARS_MAX and topic in self._topics)

@@ -5,6 +5,7 @@ something of themselves, and as a whole, under the name of its topic, a pool who
 """
 
 import logging
+from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Final
@@ -15,6 +16,7 @@ from detent.store import JobQuery
 from detent.store.fleet import REPORT_S, WORKERS_MAX
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.members import Member, Members
+from detent.surfaces.bus.missing import Missing
 from detent.surfaces.bus.packets import NEWS, read
 from detent.surfaces.bus.settings import IN_FLIGHT_MOST
 from detent.surfaces.bus.subjects import HANDSHAKE, HEARTBEAT
@@ -25,10 +27,12 @@ log: Final = logging.getLogger("detent.bus")
 
 
 class Pools:
-    def __init__(self, client: Client, link: Link) -> None:
+    def __init__(self, client: Client, link: Link, clock: Callable[[], float] = monotonic) -> None:
         self._client = client
         self._link = link
-        self._members = Members(link.topics)
+        self._clock = clock
+        self._members = Members(link.topics, clock)
+        self._missing: dict[str, Missing] = {}
         self._served: dict[tuple[str, int], float] = {}
         self._silent: dict[str, Member] = {}
 
@@ -52,7 +56,8 @@ class Pools:
 
     async def room(self, topic: str) -> int:
         """How many more jobs its pool may have."""
-        return self._room_in_all(topic) - await self._in_flight(topic)
+        in_flight = await self._in_flight(topic)
+        return self._room_in_all(topic) - in_flight + self._missing_of(topic, in_flight)
 
     def _room_in_all(self, topic: str) -> int:
         """What its workers have slots for, and one more for each, which is there when they are ready for it. A pool
@@ -61,6 +66,13 @@ class Pools:
         room = sum(each.slots + 1 for each in self._members.of(topic)) or self._link.settings.in_flight_max
         return min(room, IN_FLIGHT_MOST)  # whatever somebody says that it could do
 
+    def _missing_of(self, topic: str, in_flight: int) -> int:
+        busy = self._members.busy(topic)
+        if busy is None:
+            self._missing.pop(topic, None)
+            return 0
+        return self._missing.setdefault(topic, Missing()).look(max(in_flight - busy, 0), self._clock())
+
     async def _in_flight(self, topic: str) -> int:
         counted = await self._client.store.count(JobQuery(tenant=self._client.tenant, owner=topic), ())
         return sum(counted.values())
@@ -68,12 +80,12 @@ class Pools:
     async def is_served(self, topic: str) -> bool:
         """The bus knows who has subscribed, also those who never say so; and at this moment, not a while ago."""
         known = topic, self._link.connections  # what comes back to the bus does not come all at once
-        if self._served.get(known, 0.0) > monotonic():
+        if self._served.get(known, 0.0) > self._clock():
             return True
         is_served = await self._link.is_served(topic)
-        self._served = {each: until_s for each, until_s in self._served.items() if until_s > monotonic()}
+        self._served = {each: until_s for each, until_s in self._served.items() if until_s > self._clock()}
         if is_served:
-            self._served[known] = monotonic() + SERVED_S
+            self._served[known] = self._clock() + SERVED_S
             self._remember(topic)
         return is_served
 
@@ -86,10 +98,10 @@ class Pools:
     async def report(self) -> None:
         """Those that were heard of since they were last reported. Others are gone from the list by themselves."""
         for each in self._members:
-            if each.is_to_be_reported:
+            if each.is_to_be_reported(self._clock()):
                 await self._report(each)
         for each in list(self._silent.values()):
-            if each.reported_s + REPORT_S <= monotonic():
+            if each.reported_s + REPORT_S <= self._clock():
                 await self._report_silent(each)
 
     async def _report_silent(self, pool: Member) -> None:
@@ -101,7 +113,7 @@ class Pools:
         await self._report(pool)
 
     async def _report(self, each: Member) -> None:
-        each.reported_s = monotonic()
+        each.reported_s = self._clock()
         try:
             await self._client.report_worker(
                 each.name, host=_HOST, pid=0, started_at=each.since, queues=each.topics, slots=each.slots,

@@ -1,0 +1,134 @@
+"""Jobs that workers left behind when they were killed do not take the room of those that are there."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from cap.heartbeat import emit_heartbeat, heartbeat_payload
+from nats.aio.client import Client as Connection
+
+import detent
+from detent import Client
+from detent.store.fleet import SEEN_S
+from detent.surfaces.bus.link import Link
+from detent.surfaces.bus.missing import GAP_S, WINDOW_S, Missing
+from detent.surfaces.bus.pools import Pools
+from detent.surfaces.bus.settings import BusSettings
+from tests.bus.playing import TOPIC, connection
+from tests.bus.server import NatsServer
+
+pytestmark = pytest.mark.requirement("DSP-09")
+STEP_S = 1.0
+SLOTS = 2
+
+
+def looked(missing: Missing, unaccounted: int, *, for_s: float, from_s: float = 0.0) -> int:
+    """As often as somebody looks while jobs wait."""
+    found, now_s = 0, from_s
+    while now_s <= from_s + for_s:
+        found = missing.look(unaccounted, now_s)
+        now_s += STEP_S
+    return found
+
+
+def test_job_on_its_way_to_a_worker_is_not_missing() -> None:
+    assert looked(Missing(), 3, for_s=WINDOW_S - STEP_S) == 0
+
+
+def test_job_that_no_worker_has_for_a_whole_window_is_missing() -> None:
+    assert looked(Missing(), 3, for_s=WINDOW_S) == 3
+
+
+def test_job_that_a_worker_had_once_in_between_is_not_missing() -> None:
+    missing = Missing()
+    looked(missing, 3, for_s=WINDOW_S / 2)
+    missing.look(1, WINDOW_S / 2 + STEP_S)
+
+    assert looked(missing, 3, for_s=WINDOW_S / 2, from_s=WINDOW_S / 2 + 2 * STEP_S) == 1
+
+
+def test_job_that_has_ended_is_missing_no_more() -> None:
+    missing = Missing()
+    looked(missing, 3, for_s=WINDOW_S)
+
+    assert missing.look(1, WINDOW_S + STEP_S) == 1
+
+
+def test_nothing_is_known_of_a_time_in_which_nobody_looked() -> None:
+    missing = Missing()
+    missing.look(3, 0.0)
+
+    assert missing.look(3, WINDOW_S + GAP_S) == 0
+
+
+class Ground:
+    """Pools by a clock of the test's, and jobs in flight."""
+
+    def __init__(self, client: Client, link: Link, bus: Connection) -> None:
+        self.now_s = 0.0
+        self.pools = Pools(client, link, clock=lambda: self.now_s)
+        self._client = client
+        self._bus = bus
+
+    async def hand_out(self, count: int) -> None:
+        for _ in range(count):
+            job = await self._client.enqueue(TOPIC, queue=TOPIC, lifecycle="dispatch")
+            await self._client.schedule(job.id, verdict="allow", rule="default")
+        await self._client.claim(worker=TOPIC, queues=[TOPIC], limit=count)
+
+    async def beat(self, worker: str, running: int) -> None:
+        await emit_heartbeat(self._bus, heartbeat_payload(worker, TOPIC, running, SLOTS, 0.0))
+
+    async def wait(self, worker: str, running: int, *, for_s: float) -> None:
+        """While that worker alone is heard of, and jobs wait."""
+        ends_s = self.now_s + for_s
+        while self.now_s < ends_s:
+            await self.beat(worker, running)
+            await self._bus.flush()
+            self.now_s += STEP_S
+            await self.pools.room(TOPIC)
+
+
+@asynccontextmanager
+async def ground(folder: Path, server: NatsServer) -> AsyncIterator[Ground]:
+    link = Link(server.url, BusSettings())
+    async with detent.connect(f"sqlite:///{folder / 'jobs.db'}") as client, connection(server.url) as bus:
+        await link.open()
+        made = Ground(client, link, bus)
+        await made.pools.open()
+        try:
+            yield made
+        finally:
+            await link.close()
+
+
+def test_room_of_a_worker_that_is_there_is_not_taken_by_jobs_of_one_that_was_killed(
+    nats_server: NatsServer, tmp_path: Path
+) -> None:
+    async def play() -> tuple[int, int, int]:
+        async with ground(tmp_path, nats_server) as here:
+            await here.beat("doomed", SLOTS)
+            await here.hand_out(SLOTS + 1)
+            await here.wait("doomed", SLOTS, for_s=SEEN_S)
+            full = await here.pools.room(TOPIC)
+            await here.wait("next", 0, for_s=SEEN_S + STEP_S)
+            held = await here.pools.room(TOPIC)
+            await here.wait("next", 0, for_s=2 * WINDOW_S)
+            return full, held, await here.pools.room(TOPIC)
+
+    assert asyncio.run(play()) == (0, 0, SLOTS)
+
+
+def test_pool_that_never_says_it_is_busy_is_not_given_more_than_it_has_slots_for(
+    nats_server: NatsServer, tmp_path: Path
+) -> None:
+    async def play() -> int:
+        async with ground(tmp_path, nats_server) as here:
+            await here.beat("quiet", 0)
+            await here.hand_out(SLOTS + 1)
+            await here.wait("quiet", 0, for_s=4 * WINDOW_S)
+            return await here.pools.room(TOPIC)
+
+    assert asyncio.run(play()) == 0
