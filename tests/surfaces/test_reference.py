@@ -156,7 +156,7 @@ def test_every_family_of_metrics_is_on_its_page_with_its_labels() -> None:
     declared = {name: each for name, each in vars(families).items() if isinstance(each, Family)}
 
     assert len(declared) > 30
-    assert set(declared.values()) == {*families.WORKER, *families.SERVICE, *families.STORE}
+    assert set(declared.values()) == {*families.WORKER, *families.SERVICE, *families.ATTACHED, *families.STORE}
     for family in declared.values():
         labels = ", ".join(f"`{label}`" for label in family.labels)
         assert f"| `{family.full_name}` | {family.type} | {labels} | {family.about} |" in page
@@ -164,7 +164,7 @@ def test_every_family_of_metrics_is_on_its_page_with_its_labels() -> None:
 
 @pytest.mark.requirement("STD-16")
 def test_names_of_metrics_say_what_they_count_and_in_which_unit() -> None:
-    for family in (*families.WORKER, *families.SERVICE, *families.STORE):
+    for family in (*families.WORKER, *families.SERVICE, *families.ATTACHED, *families.STORE):
         assert re.fullmatch(r"detent_[a-z]+(_[a-z]+)*", family.full_name)
         assert family.name.endswith("_total") == (family.type == "counter")
         assert family.type != "histogram" or family.name.endswith("_seconds")
@@ -182,7 +182,7 @@ def test_worker_and_service_have_each_metric_that_was_asked_for(told: tuple[Fami
 
 
 def test_guides_name_metrics_that_exist() -> None:
-    known = {family.full_name for family in (*families.WORKER, *families.SERVICE, *families.STORE)}
+    known = {family.full_name for family in (*families.WORKER, *families.SERVICE, *families.ATTACHED, *families.STORE)}
     for guide in (Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"):
         named = re.findall(r"\bdetent_[a-z_]+_(?:total|seconds)(?:_bucket)?\b", guide.read_text(encoding="utf-8"))
 

@@ -4,7 +4,7 @@ import logging
 from time import monotonic
 from typing import Final
 
-from detent.errors import DetentError, ServiceError
+from detent.errors import DetentError, Refused, ServiceError
 from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.packets import Packet, message
@@ -40,7 +40,7 @@ class Alerts:
         if self._left_out:
             details["left_out"] = str(self._left_out)
         told = ", ".join(f"{name} {escaped(value, 64)}" for name, value in details.items())
-        log.log(level, "%s (%s): %s", _shown(refused), refused.code, told)
+        log.log(level, "%s: %s", _shown(refused), told)
         try:
             await self._say(refused, trace_id, details)
         except ServiceError as trouble:  # it is in the log, and nothing else is to suffer
@@ -61,4 +61,6 @@ class Alerts:
 
 
 def _shown(wrong: DetentError) -> str:
-    return escaped(str(wrong), _SHOWN_CHARS_MAX).replace(r"\x20", " ")
+    """With its code, which a refusal has in its words."""
+    said = str(wrong) if isinstance(wrong, Refused) else f"{wrong} ({wrong.code})"
+    return escaped(said, _SHOWN_CHARS_MAX).replace(r"\x20", " ")

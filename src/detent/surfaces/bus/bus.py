@@ -21,6 +21,7 @@ from detent.surfaces.bus.pools import Pools
 from detent.surfaces.bus.settings import BusSettings
 from detent.surfaces.bus.trouble import own_mistakes
 from detent.surfaces.http.service import Service
+from detent.surfaces.telemetry.service import Families
 
 LOOK_S: Final = 0.5  # for pools that have come, and for what nobody was told of
 REPORT_LOOK_S: Final = 0.5
@@ -50,8 +51,8 @@ class Bus:
 
     async def open(self, service: Service) -> None:
         client = service.client_of(self.settings.tenant)
-        self._intake = Intake(client, self._link)
         self._pools = Pools(client, self._link)
+        self._intake = Intake(client, self._link, self._pools.answered)
         self._outbox = Outbox(client, self._link)
         self._dispatcher = Dispatcher(client, self._link, self._pools)
         self._judge = Judge(client, self._gate, self._link, self._ready.set)
@@ -68,6 +69,10 @@ class Bus:
     async def close(self) -> None:
         await self.send_away()
         await self._link.close()
+
+    def families(self, tenant: str) -> Families:
+        is_own = tenant == self.settings.tenant
+        return self._link.counts.families(is_connected=self._link.is_connected) if is_own else ()
 
     # -- what is done all the time
 
@@ -115,6 +120,7 @@ class Bus:
         self._ready.clear()
         if self._link.is_connected:
             async for claimed in self._dispatcher.dispatch():
+                self._ready.set()  # there may be more
                 await self._outbox.bring(claimed)
                 await self._outbox.call_off_late(claimed)
 

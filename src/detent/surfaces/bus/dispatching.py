@@ -25,20 +25,24 @@ class Dispatcher:
         self._pools = pools
 
     async def dispatch(self) -> AsyncIterator[list[Job]]:
-        """Once through all topics in which something is ready. What was claimed is in the outbox by being so."""
+        """Once through all topics in which something is ready, so that none waits for another to run dry. What was
+        claimed is in the outbox by being so.
+        """
         for topic in await self._client.store.oldest_ready(self._client.tenant):
-            if topic in self._link.topics and await self._pools.is_served(topic):
-                while taken := await self._claim(topic):
-                    yield taken
+            is_pool = topic in self._link.topics and not self._pools.is_absent(topic)
+            if is_pool and (taken := await self._claim(topic)):
+                yield taken
 
     async def _claim(self, topic: str) -> list[Job]:
         """One by one of those that can be published: a pool knows no other lifecycle. What somebody else was quicker
         to take is refused.
         """
         waiting = await self._waiting(topic, await self._pools.room(topic))
+        if not waiting or not await self._pools.is_served(topic):
+            return []
         command = Claim(worker=topic, role="scheduler", actor=self._link.settings.name)
         asked = [Request(self._client.tenant, job.id, command) for job in waiting]
-        answers = await self._client.store.apply(asked) if asked else []
+        answers = await self._client.store.apply(asked)
         for answer in answers:
             if isinstance(answer, StoreError):
                 raise answer

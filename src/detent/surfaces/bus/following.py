@@ -14,7 +14,7 @@ from detent.surfaces.http.service import Service
 # What neither publishes a job nor ends one, nor makes room for another.
 _IDLE: Final = frozenset({"renew", "progress", None})
 # After these something may have to be put on the bus.
-_TOLD: Final = frozenset({"claim", "cancel", "request_cancel", "deny", "time_out", "expire"})
+_TOLD: Final = frozenset({"claim", "fail", "cancel", "request_cancel", "deny", "time_out", "expire"})
 
 
 class Following:
@@ -25,6 +25,7 @@ class Following:
         self._outbox = outbox
         self._link = link
         self._stir = stir
+        self._followed = 0  # until when
 
     async def follow(self) -> None:
         """Until the reader is cut off, or the bus. Whoever follows again looks first at what happened in between."""
@@ -32,6 +33,7 @@ class Following:
             await self._outbox.sweep(self._since())
             while not isinstance(batch := await reader.batch(), Ended):
                 await self._look([item for item in batch if item.queue is not None and item.queue in self._link.topics])
+                self._followed = max([self._followed, *(item.event.at for item in batch)])
 
     async def _look(self, items: list[Item]) -> None:
         for verb in {item.event.verb for item in items} - _IDLE:
@@ -39,5 +41,8 @@ class Following:
         await self._outbox.bring_by_id(item.event.job_id for item in items if item.event.verb in _TOLD)
 
     def _since(self) -> int:
-        """Not as far back as the bus remembers: what it has forgotten would be published twice."""
-        return host_clock() - micros(self._link.settings.window_s - LEASE_MARGIN_S)
+        """Not as far back as the bus remembers, or has been there: what it has forgotten would be published twice. And
+        hardly farther than it was followed already.
+        """
+        window = host_clock() - micros(self._link.settings.window_s - LEASE_MARGIN_S)
+        return max(window, self._link.remembers_from, self._followed - micros(LEASE_MARGIN_S))

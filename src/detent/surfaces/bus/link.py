@@ -8,34 +8,41 @@ have subscribed to its subject. So a service that was killed between its commit 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import urlsplit
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
+from nats.errors import NoServersError
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, Header, RePublish, RetentionPolicy, StreamConfig
-from nats.js.errors import NoStreamResponseError, NotFoundError
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DeliverPolicy,
+    Header,
+)
+from nats.js.errors import NoStreamResponseError
 
 from detent.errors import InvalidArgument
+from detent.surfaces.bus.addresses import checked_url, shown_url
+from detent.surfaces.bus.counts import Counts
 from detent.surfaces.bus.packets import Packet, message, write
 from detent.surfaces.bus.settings import BusSettings
 from detent.surfaces.bus.signing import Keys
-from detent.surfaces.bus.subjects import SYSTEM, TAKEN_IN, Topics
+from detent.surfaces.bus.streams import inbox, keep, outboxes
+from detent.surfaces.bus.subjects import TAKEN_IN, Topics
 from detent.surfaces.bus.trouble import bus_trouble
 
 BATCH_MAX: Final = 200
 ACK_WAIT_S: Final = 5.0  # after which what a service took along when it was killed comes again
-KEPT_S: Final = 7 * 86_400  # what nobody has come for
 CONNECT_S: Final = 5
 OPEN_S: Final = 10.0
+AGAIN_S: Final = 1
+PING_S: Final = 5  # two of these unanswered, and the connection counts as lost
 PUBLISH_S: Final = 5.0
 _SCHEDULER: Final = 2  # its role, in a handshake
 _ONCE: Final = "Nats-Msg-Id"
 _NOBODY: Final = "503"
 _HEADERS_BYTES_MAX: Final = 4_096  # what a name takes beside the packet
-_SCHEMES: Final = ("nats", "tls", "ws", "wss")
-_OURS: Final = ("subjects", "republish", "duplicate_window", "max_age", "retention")  # of a stream's settings
 
 
 class Link:
@@ -51,8 +58,9 @@ class Link:
         self.keys: Keys = settings.loaded_keys()
         self.shown = shown_url(url)
         self.lost = asyncio.Event()
-        self.connections = 0  # that there have been
-        self._servers = [_checked(each.strip()) for each in url.split(",")]
+        self.remembers_from = 0  # when the outbox was made: of what was put on the bus before, nothing is known
+        self.counts = Counts()
+        self._servers = [checked_url(each.strip()) for each in url.split(",")]
         self._bus: Client = Client()
         self._is_begun = False
         self._streams: JetStreamContext = self._bus.jetstream()
@@ -67,25 +75,38 @@ class Link:
                 await self._open()
 
     async def _open(self) -> None:
-        lost = self.lost
+        await self._connect()
+        self._is_begun = True
+        self._streams = self._bus.jetstream(timeout=PUBLISH_S)
+        await keep(self._streams, inbox(self.settings.name))
+        out = outboxes(self.settings, self.topics.roots)
+        self.remembers_from = max([await keep(self._streams, config) for config in out])
+
+    async def _connect(self) -> None:
+        """Each server once or twice: then it is told why none will do, and `open` is asked again."""
+        lost, heard = self.lost, list[Exception]()
 
         async def closed() -> None:
             lost.set()
 
-        await self._bus.connect(
-            self._servers,
-            name=self.settings.name,
-            user_credentials=self.settings.credentials,
-            connect_timeout=CONNECT_S,
-            allow_reconnect=False,
-            error_cb=_unheard,
-            closed_cb=closed,
-        )
-        self._is_begun = True
-        self.connections += 1
-        self._streams = self._bus.jetstream(timeout=PUBLISH_S)
-        for config in self._configs():
-            await self._keep(config)
+        async def troubled(error: Exception) -> None:
+            heard[:] = [error]  # once connected, whoever asked for something hears of it as well
+
+        try:
+            await self._bus.connect(
+                self._servers,
+                name=self.settings.name,
+                user_credentials=self.settings.credentials,
+                connect_timeout=CONNECT_S,
+                max_reconnect_attempts=1,
+                reconnect_time_wait=AGAIN_S,
+                allow_reconnect=False,
+                ping_interval=PING_S,
+                error_cb=troubled,
+                closed_cb=closed,
+            )
+        except NoServersError as nobody:
+            raise heard[0] if heard else nobody from nobody
 
     async def close(self) -> None:
         with bus_trouble("the connection to the bus was not closed in good order"):
@@ -119,6 +140,13 @@ class Link:
         with bus_trouble(f"'{subject}' cannot be listened to"):
             await self._bus.subscribe(subject, cb=said)
 
+    async def settled(self) -> int:
+        """Up to which place in the stream of all that came everything is dealt with."""
+        name = self.settings.name
+        with bus_trouble("how much of the inbox is dealt with cannot be asked"):
+            found = (await self._streams.consumer_info(f"{name}-in", name)).ack_floor
+        return 0 if found is None else found.stream_seq
+
     # -- what goes out
 
     async def put(self, subject: str, packet: Packet, once: str) -> None:
@@ -134,11 +162,13 @@ class Link:
             except NoStreamResponseError:
                 self.lost.set()  # somebody has removed the stream: it is made anew
                 raise
+        self.counts.sent.add(packet.kind)
 
     async def say(self, subject: str, packet: Packet) -> None:
         """To whoever listens just now."""
         with bus_trouble(f"nothing can be said on '{subject}'"):
             await self._bus.publish(subject, write(packet, self.keys))
+        self.counts.sent.add(packet.kind)
 
     async def is_served(self, topic: str) -> bool:
         """Whether somebody has subscribed to it now: the bus itself says so if nobody has.
@@ -161,65 +191,13 @@ class Link:
                 await answers.unsubscribe()
 
     async def look(self) -> None:
-        """Whether what keeps the messages is still there: a consumer that was removed says nothing any more."""
+        """Whether what keeps the messages is still there: a consumer that was removed says nothing any more, and
+        neither does a connection that is broken without a word.
+        """
         name = self.settings.name
         with bus_trouble("what is kept on the bus cannot be looked at"):
             try:
                 await self._streams.consumer_info(f"{name}-in", name)
-            except NotFoundError:
+            except Exception:
                 self.lost.set()
-
-    # -- the streams
-
-    def _configs(self) -> list[StreamConfig]:
-        name, window_s = self.settings.name, self.settings.window_s
-        out = [
-            StreamConfig(
-                name=f"{name}-out-{root.replace('.', '-')}",
-                subjects=[f"{name}.out.{root}.>"],
-                republish=RePublish(src=f"{name}.out.{root}.>", dest=f"{root}.>"),
-                duplicate_window=window_s,
-                max_age=window_s,
-            )
-            for root in (*self.topics.roots, SYSTEM)
-        ]
-        inbox = StreamConfig(
-            name=f"{name}-in", subjects=list(TAKEN_IN), retention=RetentionPolicy.WORK_QUEUE, max_age=KEPT_S
-        )
-        return [inbox, *out]
-
-    async def _keep(self, config: StreamConfig) -> None:
-        """What an operator has set beside it, such as replicas, stays."""
-        try:
-            found = (await self._streams.stream_info(config.name or "")).config
-        except NotFoundError:
-            await self._streams.add_stream(config)
-            return
-        ours = {name: getattr(config, name) for name in _OURS}
-        if any(getattr(found, name) != value for name, value in ours.items()):
-            await self._streams.update_stream(found.evolve(**ours))
-
-
-async def _unheard(error: Exception) -> None:
-    """What it means for us, whoever asked for something hears."""
-
-
-def shown_url(url: str) -> str:
-    """Without what somebody may have written into it to be let in."""
-    return ",".join(_without_secret(each.strip()) for each in url.split(","))
-
-
-def _without_secret(url: str) -> str:
-    scheme, found, rest = url.rpartition("://")
-    return f"{scheme}{found}{rest.rpartition('@')[2]}"
-
-
-def _checked(url: str) -> str:
-    try:
-        parts = urlsplit(url if "://" in url else f"nats://{url}")
-        is_good = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_good = False
-    if not is_good:
-        raise InvalidArgument(f"'{shown_url(url)}' is no address of a bus; use nats://host:4222", code="bad_url")
-    return url
+                raise

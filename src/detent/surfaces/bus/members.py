@@ -63,15 +63,17 @@ class Members:
         members = self.of(topic)
         return sum(each.running + 1 for each in members) if members and topic in self._spoken else None
 
-    def hear(self, packet: Packet) -> None:
+    def hear(self, packet: Packet) -> Member:
+        """Who it is now known to be. Of more than can be remembered, the others are forgotten at once."""
         member = self._here.get(packet.sender_id)
         if member is None:
-            if len(self._here) >= WORKERS_MAX:
-                return
-            member = self._here[packet.sender_id] = Member(packet.sender_id, datetime.now(UTC))
+            member = Member(packet.sender_id, datetime.now(UTC))
             self._learn_topics(member, self.known.get(member.name, ()))
+            if len(self._here) < WORKERS_MAX:
+                self._here[member.name] = member
         member.seen_s = self._clock()
         self._learn(member, packet)
+        return member
 
     def _learn(self, member: Member, packet: Packet) -> None:
         """A greeting names topics; a heartbeat names a pool, which may be a topic, and says how busy the worker is."""

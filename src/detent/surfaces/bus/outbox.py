@@ -6,26 +6,28 @@ under a name by which the bus takes it once.
 """
 
 import logging
+from collections import deque
 from collections.abc import Iterable
 from typing import Final
 
 from detent.client import Client
 from detent.errors import InvalidArgument, StoreError
 from detent.kernel import Error, Job
+from detent.kernel.clock import micros
 from detent.kernel.command import Cancel, Command, Fail
 from detent.store import JobQuery, Request
-from detent.store.query import PAGE_MAX
+from detent.store.query import PAGE_MAX, EventQuery
+from detent.surfaces.bus.ends import ANNOUNCED, FAILED, LAST, Asked, asked_for, cancel_of, end_of, is_announced
 from detent.surfaces.bus.link import Link
-from detent.surfaces.bus.packets import Packet, message
-from detent.surfaces.bus.reports import NUMBERS
+from detent.surfaces.bus.packets import Packet
 from detent.surfaces.bus.requests import LIFECYCLE, request_of, topic_of
 from detent.surfaces.bus.subjects import CANCEL, RESULT
 from detent.wire.bounds import TEXT_CHARS_MAX
 
 PAGES_MAX: Final = 1_000
 BROUGHT_MAX: Final = 100_000  # that are remembered to have been brought
-# Ends that are not for the pool to report. A pool that has the job is told to leave it.
-ANNOUNCED: Final = ("CANCELLED", "DENIED", "TIMEOUT")
+LATE_S: Final = 30.0  # in which what was claimed together has been brought
+OWED_MAX: Final = 100_000  # jobs that could not be brought
 log: Final = logging.getLogger("detent.bus")
 
 
@@ -34,21 +36,32 @@ class Outbox:
         self._client = client
         self._link = link
         self._brought: dict[str, None] = {}
+        self._owed: dict[str, None] = {}
 
     async def bring(self, jobs: Iterable[Job]) -> None:
-        for job in jobs:
-            if job.spec.lifecycle == LIFECYCLE and topic_of(job) in self._link.topics:
-                try:
-                    await self._bring(job)
-                except (InvalidArgument, ValueError) as wrong:  # a number too large for the wire; too many bytes
-                    await self._give_up(job, wrong)
+        """What cannot be brought now is owed."""
+        left = deque(jobs)
+        try:
+            while left:
+                await self._bring_or_give_up(left[0])
+                left.popleft()
+        finally:
+            for job in left:
+                _keep(self._owed, job.id, OWED_MAX)
+
+    async def _bring_or_give_up(self, job: Job) -> None:
+        if job.spec.lifecycle == LIFECYCLE and topic_of(job) in self._link.topics:
+            try:
+                await self._bring(job)
+            except (InvalidArgument, ValueError) as wrong:  # a number too large for the wire; too many bytes
+                await self._give_up(job, wrong)
 
     async def call_off_late(self, claimed: Iterable[Job]) -> None:
         """Those that were ended while they were being brought: what called them off may have come before them."""
-        asked = [job.id for job in claimed]
+        asked = [job.id for job in claimed if topic_of(job) in self._link.topics]
         for job in await self._client.store.get(self._client.tenant, asked) if asked else []:
             if job is not None and job.state in ANNOUNCED and job.last_owner == topic_of(job):
-                await self._put(CANCEL, job, self._cancel_of(job), "late cancel")
+                await self._call_off(job, "late cancel")
 
     async def bring_by_id(self, ids: Iterable[str]) -> None:
         asked = list(dict.fromkeys(ids))
@@ -57,13 +70,16 @@ class Outbox:
 
     async def sweep(self, since: int) -> None:
         """All that pools have, and all that was ended since. Of what was claimed earlier it is known no more whether
-        it was published: that has had its time, and is not run twice.
+        it was published: that has had its time, and is not run twice. What is owed never was.
         """
+        owed, self._owed = self._owed, {}
+        await self.bring_by_id(owed)
         for query in self._queries(since):
             cursor: str | None = None
             for _ in range(PAGES_MAX):
                 page = await self._client.store.find(query, PAGE_MAX, cursor)
-                await self.bring(job for job in page if _since_of(job) >= since)
+                await self.bring(job for job in page if job.cancel_by is not None or _since_of(job) >= since)
+                await self.call_off_late(job for job in page if _is_ended_at_once(job))
                 cursor = page.cursor
                 if cursor is None:
                     break
@@ -72,25 +88,39 @@ class Outbox:
         tenant = self._client.tenant
         held = [JobQuery(tenant=tenant, lifecycle=LIFECYCLE, phase=phase) for phase in ("held", "active")]
         return held + [
-            JobQuery(tenant=tenant, lifecycle=LIFECYCLE, state=state, ended_from=since) for state in ANNOUNCED
+            JobQuery(tenant=tenant, lifecycle=LIFECYCLE, state=state, ended_from=since)
+            for state in (*ANNOUNCED, FAILED)
         ]
 
     async def _bring(self, job: Job) -> None:
         topic = topic_of(job)
         if job.cancel_by is not None and job.owner == topic:
-            await self._call_off(job)
+            await self._end_for_its_pool(job)
         elif job.phase == "held" and job.owner == topic:
             await self._put(
                 topic, job, Packet(job.spec.correlation_id, self._name, "job_request", request_of(job)), "run"
             )
-        elif job.state in ANNOUNCED:
-            await self._put(RESULT, job, self._end_of(job), "end")
-            if job.last_owner == topic:
-                await self._put(CANCEL, job, self._cancel_of(job), "cancel")
+        elif is_announced(job):
+            if job.state in ANNOUNCED and job.last_owner == topic:
+                await self._call_off(job, "cancel")
+            await self._announce(job)
 
-    async def _call_off(self, job: Job) -> None:
+    async def _announce(self, job: Job) -> None:
+        if not self._is_brought(job, "end"):
+            await self._put(RESULT, job, end_of(job, await self._asked_for(job), self._name), "end")
+
+    async def _call_off(self, job: Job, what: str) -> None:
+        if not self._is_brought(job, what):
+            await self._put(CANCEL, job, cancel_of(job, await self._asked_for(job), self._name), what)
+
+    async def _asked_for(self, job: Job) -> Asked:
+        query = EventQuery(tenant=job.spec.tenant, job_id=job.id)
+        return asked_for(job, [entry.event for entry in await self._client.store.recent(query, LAST)], self._name)
+
+    async def _end_for_its_pool(self, job: Job) -> None:
         """Its workers know no grace: asked to stop, the pool has stopped."""
-        command = Cancel(worker=topic_of(job), role="owner", attempt=job.attempt, actor=self._name, reason="asked for")
+        asked = await self._asked_for(job)
+        command = Cancel(worker=topic_of(job), role="owner", attempt=job.attempt, actor=self._name, reason=asked.why)
         await self._ask(job, command)
 
     async def _give_up(self, job: Job, wrong: Exception) -> None:
@@ -108,32 +138,35 @@ class Outbox:
         if isinstance(answer, StoreError):
             raise answer
 
-    def _end_of(self, job: Job) -> Packet:
-        error = job.error
-        told = message(
-            "JobResult", job_id=job.id, status=NUMBERS[job.state], worker_id=self._name,
-            error_code=None if error is None else error.code or error.type,
-            error_message=None if error is None else error.message[:TEXT_CHARS_MAX],
-        )  # fmt: skip
-        return Packet(job.spec.correlation_id, self._name, "job_result", told)
-
-    def _cancel_of(self, job: Job) -> Packet:
-        told = message("JobCancel", job_id=job.id, reason=job.state, requested_by=self._name)
-        told.dispatch.attempt = job.attempt
-        return Packet(job.spec.correlation_id, self._name, "job_cancel", told)
-
     async def _put(self, subject: str, job: Job, packet: Packet, what: str) -> None:
-        once = f"{job.spec.tenant}/{job.id}/{job.attempt}/{what}"
-        if once in self._brought:
-            return
-        await self._link.put(subject, packet, once)
-        self._brought[once] = None
-        while len(self._brought) > BROUGHT_MAX:
-            del self._brought[next(iter(self._brought))]
+        if not self._is_brought(job, what):
+            once = _once(job, what)
+            await self._link.put(subject, packet, once)
+            _keep(self._brought, once, BROUGHT_MAX)
+
+    def _is_brought(self, job: Job, what: str) -> bool:
+        return _once(job, what) in self._brought
 
     @property
     def _name(self) -> str:
         return self._link.settings.name
+
+
+def _once(job: Job, what: str) -> str:
+    """An id may be given out again once the job that had it is gone."""
+    return f"{job.spec.tenant}/{job.id}/{job.created_at}/{job.attempt}/{what}"
+
+
+def _keep(kept: dict[str, None], key: str, most: int) -> None:
+    """The last so many."""
+    kept[key] = None
+    while len(kept) > most:
+        del kept[next(iter(kept))]
+
+
+def _is_ended_at_once(job: Job) -> bool:
+    """While it was being brought, maybe; and whoever brought it may have been killed before it was called off."""
+    return job.ended_at is not None and job.claimed_at is not None and job.ended_at - job.claimed_at < micros(LATE_S)
 
 
 def _since_of(job: Job) -> int:

@@ -7,8 +7,8 @@ from google.protobuf.message import DecodeError
 from google.protobuf.timestamp_pb2 import Timestamp
 from msgspec import Struct
 
+from detent.client.arguments import is_name
 from detent.errors import InvalidArgument
-from detent.lifecycle.bounds import NAME_CHARS_MAX
 from detent.surfaces.bus.schema import MESSAGES
 from detent.surfaces.bus.signing import Keys
 from detent.wire.bounds import MESSAGE_BYTES_MAX
@@ -48,12 +48,12 @@ def read(data: bytes, keys: Keys) -> Packet:
         raise _bad(f"it is of version {packet.protocol_version}, and this is version {VERSION}")
     if kind is None:
         raise _bad("it holds no message that is understood here")
-    if not (0 < len(packet.sender_id) <= NAME_CHARS_MAX and packet.trace_id and packet.HasField("created_at")):
-        raise _bad("it lacks its sender_id, trace_id or created_at, or its sender_id is too long")
+    if not (is_name(packet.sender_id) and packet.trace_id and packet.HasField("created_at")):
+        raise _bad("it lacks its sender_id, trace_id or created_at, or its sender_id cannot be kept")
     held = getattr(packet, kind)
     # The protocol wants it so, and then a signature speaks for both.
     if kind in _SENDERS and getattr(held, _SENDERS[kind]) != packet.sender_id:
-        raise _bad(f"its {_SENDERS[kind]} is not its sender_id '{packet.sender_id[:64]}'")
+        raise _bad(f"its {kind} has to have its sender_id '{packet.sender_id[:64]}' for its {_SENDERS[kind]}")
     keys.check(data, packet.sender_id, packet.signature)
     if keys.is_checking and kind in NEWS and abs(time() - packet.created_at.seconds) > NEWS_S:
         raise _bad(f"it says who is there, and is more than {NEWS_S:g} s old")  # a signed one could be sent again

@@ -13,15 +13,15 @@ from typing import Final
 from detent.client import Client
 from detent.errors import InvalidArgument
 from detent.store import JobQuery
-from detent.store.fleet import REPORT_S, WORKERS_MAX
+from detent.store.fleet import REPORT_S, WORKER_KEPT_S, WORKERS_MAX
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.members import Member, Members
 from detent.surfaces.bus.missing import Missing
 from detent.surfaces.bus.packets import NEWS, read
 from detent.surfaces.bus.settings import IN_FLIGHT_MOST
+from detent.surfaces.bus.silent import Absent, Answers
 from detent.surfaces.bus.subjects import HANDSHAKE, HEARTBEAT
 
-SERVED_S: Final = 1.0  # for so long it is taken as said that a topic is served
 _HOST: Final = "nats"
 log: Final = logging.getLogger("detent.bus")
 
@@ -33,12 +33,14 @@ class Pools:
         self._clock = clock
         self._members = Members(link.topics, clock)
         self._missing: dict[str, Missing] = {}
-        self._served: dict[tuple[str, int], float] = {}
+        self._answers = Answers(clock)
+        self._absent = Absent(clock)
         self._silent: dict[str, Member] = {}
 
     async def open(self) -> None:
         """A worker greets once, maybe before this service was there: another one may have kept what it said."""
-        kept = await self._client.workers()
+        self._absent.clear()
+        kept = await self._client.workers(within_s=WORKER_KEPT_S)
         self._members.known = {each.name: each.queues for each in kept if each.host == _HOST}
         await self._link.hear(HEARTBEAT, self._heard)
         await self._link.hear(HANDSHAKE, self._heard)
@@ -50,7 +52,12 @@ class Pools:
             log.debug("%s", wrong)
             return
         if packet.kind in NEWS and packet.sender_id != self._link.settings.name:
-            self._members.hear(packet)
+            for topic in self._members.hear(packet).topics:
+                self._absent.discard(topic)
+
+    def answered(self, topic: str, worker: str) -> None:
+        """A result came."""
+        self._answers.heard(topic, worker)
 
     # -- who is there, with how much room
 
@@ -61,9 +68,10 @@ class Pools:
 
     def _room_in_all(self, topic: str) -> int:
         """What its workers have slots for, and one more for each, which is there when they are ready for it. A pool
-        that says nothing of itself has the number that is set.
+        that says nothing of itself has the number that is set, or one that grows with who answers.
         """
-        room = sum(each.slots + 1 for each in self._members.of(topic)) or self._link.settings.in_flight_max
+        room = sum(each.slots + 1 for each in self._members.of(topic))
+        room = room or self._link.settings.in_flight_max or self._answers.room(topic)
         return min(room, IN_FLIGHT_MOST)  # whatever somebody says that it could do
 
     def _missing_of(self, topic: str, in_flight: int) -> int:
@@ -77,17 +85,18 @@ class Pools:
         counted = await self._client.store.count(JobQuery(tenant=self._client.tenant, owner=topic), ())
         return sum(counted.values())
 
+    def is_absent(self, topic: str) -> bool:
+        """Nobody served it a moment ago."""
+        return topic in self._absent
+
     async def is_served(self, topic: str) -> bool:
         """The bus knows who has subscribed, also those who never say so; and at this moment, not a while ago."""
-        known = topic, self._link.connections  # what comes back to the bus does not come all at once
-        if self._served.get(known, 0.0) > self._clock():
-            return True
-        is_served = await self._link.is_served(topic)
-        self._served = {each: until_s for each, until_s in self._served.items() if until_s > self._clock()}
-        if is_served:
-            self._served[known] = self._clock() + SERVED_S
-            self._remember(topic)
-        return is_served
+        if not await self._link.is_served(topic):
+            self._absent.add(topic)
+            return False
+        self._absent.discard(topic)
+        self._remember(topic)
+        return True
 
     def _remember(self, topic: str) -> None:
         if topic not in self._silent and len(self._silent) < WORKERS_MAX and not self._members.of(topic):

@@ -3,7 +3,6 @@
 Its workers say for the pool what they say: the pool holds the lease, and the record names the worker that did it.
 """
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import structs
@@ -60,7 +59,7 @@ def _resulting(packet: Packet, job: Job) -> list[Command]:
         command = structs.replace(command, error=_error(told))
     command = structs.replace(command, actor=fence["actor"])
     # A result is of a job that runs: what its worker made belongs to it as well.
-    return [command] if status == "RUNNING" else [*_artifacts(told.artifact_ptrs, fence), command]
+    return [command] if status == "RUNNING" else [*_artifacts(told, fence), command]
 
 
 def _result(told: Any, status: str) -> JobResult:
@@ -68,14 +67,19 @@ def _result(told: Any, status: str) -> JobResult:
     said: dict[str, Any] = {"job_id": told.job_id, "status": status, "worker_id": told.worker_id}
     said["execution_ms"] = told.execution_ms if told.execution_ms > 0 else None
     if status == "SUCCEEDED":
-        said["result_ptr"] = told.result_ptr or None
+        said["result_ptr"] = told.result_ptr or told.result_ref.uri or None
     return read(JobResult, said)
 
 
 def _error(told: Any) -> Error:
-    code = told.error_code if is_name(told.error_code) else None
+    code = told.error_code if is_name(told.error_code) else _numbered(told)
     kind = _CLASSES.get(told.status) or code or "UnspecifiedError"
     return Error(kind, storable(told.error_message, MESSAGE_CHARS_MAX), code=code)
+
+
+def _numbered(told: Any) -> str | None:
+    """The protocol's number for what went wrong, of a worker that says no more."""
+    return f"CAP_{told.error_code_enum}" if told.error_code_enum else None
 
 
 def _ended_otherwise(packet: Packet, job: Job, status: str, fence: dict[str, Any]) -> Command:
@@ -95,10 +99,11 @@ def _progressing(packet: Packet, job: Job) -> list[Command]:
         raise InvalidArgument(f"the progress of job {job.id} is {told.percent}; use 0 to {_PERCENT}")
     said = ReportProgress(**fence, progress=Progress(told.percent / _PERCENT, storable(told.message, REASON_CHARS_MAX)))
     started: list[Command] = [Start(**fence)] if job.phase == "held" else []
-    return [*started, said, *_artifacts(told.artifact_ptrs, fence)]
+    return [*started, said, *_artifacts(told, fence)]
 
 
-def _artifacts(pointers: Sequence[str], fence: dict[str, Any]) -> list[Command]:
+def _artifacts(told: Any, fence: dict[str, Any]) -> list[Command]:
+    pointers = list(dict.fromkeys([*told.artifact_ptrs, *(each.uri for each in told.artifact_refs if each.uri)]))
     if len(pointers) > ARTIFACTS_MAX:
         raise InvalidArgument(f"{len(pointers)} artifacts came at once; send at most {ARTIFACTS_MAX}")
     names = [pointer.rpartition("/")[2][:NAME_CHARS_MAX] or "artifact" for pointer in pointers]

@@ -82,7 +82,7 @@ def _check_tenant(request: Any, tenant: str) -> None:
     named = request.tenant_id or request.identity.tenant_id or request.meta.tenant_id
     if named not in ("", tenant):
         raise InvalidArgument(
-            f"job {request.job_id[:64]!r} is of tenant {named[:64]!r}, and this bus is tenant '{tenant}''s",
+            f"job {request.job_id[:64]!r} is of tenant {named[:64]!r}, and this bus is for tenant '{tenant}'",
             code="wrong_tenant",
         )
 

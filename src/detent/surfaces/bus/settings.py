@@ -24,7 +24,8 @@ class BusSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     `topics` are patterns of what it publishes to. `run_limit_s`: how long a job may take from when it was published,
     and again from when it is known to run; `limits` has other ones by topic. `in_flight_max`: how many jobs a pool may
-    have at once that says nothing of its capacity. `key` signs what is sent; with `keys`, by sender, only what those
+    have at once that says nothing of its capacity; if it is not set, 4, or 2 for each worker that has answered lately.
+    `key` signs what is sent; with `keys`, by sender, only what those
     have signed is believed. `rules`: the policy's file, without which the rule `default` allows every job.
     `credentials`: a file of NATS.
     """
@@ -34,7 +35,7 @@ class BusSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     topics: tuple[str, ...] = ("job.>",)
     run_limit_s: float = 3_600.0
     limits: dict[str, float] = {}
-    in_flight_max: int = 32
+    in_flight_max: int | None = None
     rules: str | None = None
     credentials: str | None = None
     key: str | None = None
@@ -44,14 +45,19 @@ class BusSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         if not is_subject(self.name) or "." in self.name:
             raise InvalidArgument(f"name is {self.name[:64]!r}; use one word, it is part of subjects")
         check_text_name("tenant", self.tenant)
-        check_whole("in_flight_max", self.in_flight_max, least=1, most=IN_FLIGHT_MOST)
+        if self.in_flight_max is not None:
+            check_whole("in_flight_max", self.in_flight_max, least=1, most=IN_FLIGHT_MOST)
         for what, limit_s in {"run_limit_s": self.run_limit_s, **self.limits}.items():
             check_more_than_zero(what, limit_s)
             if limit_s > RUN_LIMIT_S_MAX:
                 raise InvalidArgument(f"{what} is {limit_s:g}; give at most {RUN_LIMIT_S_MAX} s")
         topics = Topics(self.topics)
         for topic in self.limits:
-            topics.check(topic)
+            if topic not in topics:
+                message = (
+                    f"limits has {topic[:64]!r}, which is no topic of this bus; name each as it is, without wildcards"
+                )
+                raise InvalidArgument(message, code="bad_topic")
         if self.name in {root.split(".")[0] for root in topics.roots}:
             raise InvalidArgument(f"name is {self.name!r}, with which topics begin; what goes out would come back")
 

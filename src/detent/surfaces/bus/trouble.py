@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from nats.errors import Error
+from nats.js.errors import ServiceUnavailableError
 
 from detent.errors import DetentError, ServiceError
 
@@ -17,7 +18,13 @@ def bus_trouble(what: str) -> Iterator[None]:
     try:
         yield
     except (Error, OSError, TimeoutError) as error:
-        raise ServiceError("bus_unavailable", f"{what}: {error or type(error).__name__}; it is tried again") from error
+        raise ServiceError("bus_unavailable", f"{what}: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ServiceUnavailableError):
+        return "its JetStream does not answer; start it with JetStream (nats-server -js)"
+    return str(error) or ("it does not answer" if isinstance(error, TimeoutError) else type(error).__name__)
 
 
 @contextmanager

@@ -28,6 +28,9 @@ from detent.surfaces.http.answering import refusal
 from detent.surfaces.http.origins import check_local
 from detent.surfaces.http.service import Service
 from detent.surfaces.http.telling import place_of
+from detent.surfaces.telemetry import families
+from detent.surfaces.telemetry.exposition import alone
+from detent.surfaces.telemetry.service import Families
 
 PATH: Final = "/socket.io"
 SWEEP_S: Final = 0.2
@@ -83,6 +86,9 @@ class EngineSocket:
             duty.cancel()
         await asyncio.gather(*duties, return_exceptions=True)
         await self._server.shutdown()
+
+    def families(self, tenant: str) -> Families:
+        return [(families.ENGINES, alone(len(self.roster.of_tenant(tenant))))]
 
     # -- what comes over the line
 

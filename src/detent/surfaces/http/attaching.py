@@ -1,8 +1,11 @@
 """What a service can bring along beside its routes: a socket for engines, a bus. Each is a surface of its own."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from starlette.types import Receive, Scope, Send
+
+from detent.surfaces.telemetry.exposition import Family, Samples
 
 if TYPE_CHECKING:
     from detent.surfaces.http.service import Service
@@ -21,3 +24,6 @@ class Attachment(Protocol):
         """The service is about to stop: whoever is connected is told, and nothing new begins."""
 
     async def close(self) -> None: ...
+
+    def families(self, tenant: str) -> Iterable[tuple[Family, Samples]]:
+        """What it has counted that is this tenant's business."""

@@ -9,7 +9,7 @@ from detent.store import Replies, Reply, Store
 from detent.surfaces.telemetry.gauges import Gauges
 from detent.surfaces.telemetry.meter import Meter
 from detent.surfaces.telemetry.metered import metered
-from detent.surfaces.telemetry.service import exposed
+from detent.surfaces.telemetry.service import Families, exposed
 
 TENANTS_MAX: Final = 1_000
 _OTHERS: Final = "\0others"  # no tenant can be called so: what is counted together is shown to nobody
@@ -36,14 +36,15 @@ class Meters:
         """The store, for what concerns all tenants: what time demands is counted for whose job it was."""
         return cast(Store, _Shared(self._store, self))
 
-    async def exposed(self, tenant: str) -> bytes:
+    async def exposed(self, tenant: str, beside: Families = ()) -> bytes:
+        """`beside`: what others have counted."""
         if tenant not in self._meters and len(self._meters) >= TENANTS_MAX:
             alone = Meter()  # it was counted together with others, and that is shown to nobody
-            return await exposed(alone, Gauges(self._store, alone, (tenant,)))
+            return await exposed(alone, Gauges(self._store, alone, (tenant,)), beside)
         if tenant not in self._gauges:
             self._gauges = dict(list(self._gauges.items())[-TENANTS_MAX:])
             self._gauges[tenant] = Gauges(self._store, self.of(tenant), (tenant,))
-        return await exposed(self.of(tenant), self._gauges[tenant])
+        return await exposed(self.of(tenant), self._gauges[tenant], beside)
 
     async def reconciled(self, replies: Iterable[Reply]) -> None:
         own: dict[str, list[Reply]] = defaultdict(list)

@@ -140,7 +140,8 @@ class Service:
             raise StoreError("the store is no longer where it was", code="store_moved")
 
     async def metrics(self, tenant: str) -> bytes:
-        return await self._meters.exposed(tenant)
+        beside = [each for attached in self.attached for each in attached.families(tenant)]
+        return await self._meters.exposed(tenant, beside)
 
     async def news(self, seen: str | None, timeout_s: float) -> str:
         """Of work, whichever tenant's."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from detent.runtime.counting import BOUNDS_S, LABELS_MAX, OTHER, SERIES_MAX
 from detent.surfaces.reference.markdown import code, codes, page, section, table
 from detent.surfaces.telemetry.exposition import Family
-from detent.surfaces.telemetry.families import SERVICE, STORE, WORKER
+from detent.surfaces.telemetry.families import ATTACHED, SERVICE, STORE, WORKER
 from detent.surfaces.telemetry.gauges import KEPT_S
 
 _ABOUT = f"""Metrics are in Prometheus' text format. Each program counts what it did itself since it was started: what a
@@ -28,6 +28,11 @@ def metrics_page() -> str:
         _BOUNDS.format(bounds=bounds),
         section("Of a worker", "`detent worker --metrics-port`; of several processes, their sum.", _families(WORKER)),
         section("Of the service", "Whatever goes through it to its store.", _families(SERVICE)),
+        section(
+            "Of engines and of the bus",
+            "Told by the service that they are connected to; those of the bus to its own tenant.",
+            _families(ATTACHED),
+        ),
         section(
             "Of the store, told by the service",
             f"As things stand, of the tenant that whoever asks has a token for. They are read"

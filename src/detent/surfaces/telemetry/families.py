@@ -78,6 +78,17 @@ LOSSES: Final = Family(
 ENDS: Final = Family("jobs_ended_total", "counter", "Jobs ended: success, failure or cancelled.", ("kind", "outcome"))
 STORE_ERRORS: Final = Family("store_errors_total", "counter", "Calls that the store could not carry out.", ("code",))
 
+# Of what a service has beside its routes: engines, a bus.
+ENGINES: Final = Family("engines", "gauge", "Engines that are registered, connected or about to be again.")
+BUS_CONNECTED: Final = Family("bus_connected", "gauge", "1 while the service is on its bus.")
+BUS_RECEIVED: Final = Family(
+    "bus_received_total", "counter", "Packets that came over the bus, each time that they came.", ("message",)
+)
+BUS_REFUSED: Final = Family(
+    "bus_refused_total", "counter", "Packets that were refused, or could not be read.", ("message", "code")
+)
+BUS_SENT: Final = Family("bus_sent_total", "counter", "Packets brought to the bus, repeats included.", ("message",))
+
 # Read from the store when somebody asks, and then kept for some seconds.
 JOBS: Final = Family("jobs", "gauge", "Jobs that have not ended, by phase.", ("tenant", "queue", "phase"))
 OLDEST: Final = Family(
@@ -95,4 +106,5 @@ SERVICE: Final = (
     REQUESTS, MOVES, REFUSED, STORE_ERRORS, CLAIMS, CONFLICTS, RENEWALS, EXPIRIES, LOSSES, RETRIES, FAILURES,
     DEAD_LETTERS, ENDS, WAITS, RUNS,
 )  # fmt: skip
+ATTACHED: Final = (ENGINES, BUS_CONNECTED, BUS_RECEIVED, BUS_REFUSED, BUS_SENT)
 STORE: Final = (JOBS, OLDEST, LETTERS, PAUSED, WORKERS)

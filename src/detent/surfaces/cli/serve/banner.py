@@ -70,7 +70,7 @@ def _facts(plan: Plan, shape: ServeShape) -> Iterator[tuple[str, str | Text]]:
     if plan.read_only:
         yield "", "to look only; nobody changes anything here"
     if plan.nats is not None:
-        from detent.surfaces.bus.link import shown_url  # it needs packages that not everybody has
+        from detent.surfaces.bus.addresses import shown_url  # it needs packages that not everybody has
 
         yield "bus", f"{shown_url(plan.nats)}, for pools of workers"
     if plan.no_reconcile:
