@@ -1,27 +1,17 @@
 """Jobs that workers left behind when they were killed do not take the room of those that are there."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from cap.heartbeat import emit_heartbeat, heartbeat_payload
-from nats.aio.client import Client as Connection
 
-import detent
-from detent import Client
 from detent.store.fleet import SEEN_S
-from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.missing import GAP_S, WINDOW_S, Missing
-from detent.surfaces.bus.pools import Pools
-from detent.surfaces.bus.settings import BusSettings
-from tests.bus.playing import TOPIC, connection
+from tests.bus.ground import SLOTS, STEP_S, ground
+from tests.bus.playing import TOPIC
 from tests.bus.server import NatsServer
 
 pytestmark = pytest.mark.requirement("DSP-09")
-STEP_S = 1.0
-SLOTS = 2
 
 
 def looked(missing: Missing, unaccounted: int, *, for_s: float, from_s: float = 0.0) -> int:
@@ -61,47 +51,6 @@ def test_nothing_is_known_of_a_time_in_which_nobody_looked() -> None:
     missing.look(3, 0.0)
 
     assert missing.look(3, WINDOW_S + GAP_S) == 0
-
-
-class Ground:
-    """Pools by a clock of the test's, and jobs in flight."""
-
-    def __init__(self, client: Client, link: Link, bus: Connection) -> None:
-        self.now_s = 0.0
-        self.pools = Pools(client, link, clock=lambda: self.now_s)
-        self._client = client
-        self._bus = bus
-
-    async def hand_out(self, count: int) -> None:
-        for _ in range(count):
-            job = await self._client.enqueue(TOPIC, queue=TOPIC, lifecycle="dispatch")
-            await self._client.schedule(job.id, verdict="allow", rule="default")
-        await self._client.claim(worker=TOPIC, queues=[TOPIC], limit=count)
-
-    async def beat(self, worker: str, running: int) -> None:
-        await emit_heartbeat(self._bus, heartbeat_payload(worker, TOPIC, running, SLOTS, 0.0))
-
-    async def wait(self, worker: str, running: int, *, for_s: float) -> None:
-        """While that worker alone is heard of, and jobs wait."""
-        ends_s = self.now_s + for_s
-        while self.now_s < ends_s:
-            await self.beat(worker, running)
-            await self._bus.flush()
-            self.now_s += STEP_S
-            await self.pools.room(TOPIC)
-
-
-@asynccontextmanager
-async def ground(folder: Path, server: NatsServer) -> AsyncIterator[Ground]:
-    link = Link(server.url, BusSettings())
-    async with detent.connect(f"sqlite:///{folder / 'jobs.db'}") as client, connection(server.url) as bus:
-        await link.open()
-        made = Ground(client, link, bus)
-        await made.pools.open()
-        try:
-            yield made
-        finally:
-            await link.close()
 
 
 def test_room_of_a_worker_that_is_there_is_not_taken_by_jobs_of_one_that_was_killed(
