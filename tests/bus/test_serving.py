@@ -80,6 +80,7 @@ def test_job_that_was_claimed_and_not_published_is_published_at_the_next_start(s
         (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "name = 'job'", "would come back"),
         (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "topics = ['job.>', 'job.a.>']", "is in 'job.>'"),
         (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "topics = ['a.b.>', 'a-b.>']", "too much alike"),
+        (["--nats", "nats://127.0.0.1:1", "--bus", "bus.toml"], "limits = {'job.*' = 2}", "without wildcards"),
         (["--nats", "nats://127.0.0.1:port"], "", "no address of a bus"),
         (["--nats", "nats://127.0.0.1:1", "--bus", "other.toml"], "", "other.toml"),
     ],

@@ -39,6 +39,10 @@ class Service:
         answer = self._http.request(method, f"{self.url}{path}", body=sent, headers=self.headers() | headers)
         return answer.status, json.loads(answer.data) if answer.data else None
 
+    def text(self, path: str) -> str:
+        """Of what does not answer in JSON."""
+        return self._http.request("GET", f"{self.url}{path}", headers=self.headers()).data.decode()
+
     def headers(self) -> dict[str, str]:
         return JSON | ({} if self.token is None else {"authorization": f"Bearer {self.token}"})
 
