@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from detent.store.fleet import SEEN_S, WORKER_KEPT_S, Lane
+from detent.store.fleet import BUS_HOST, SEEN_S, WORKER_KEPT_S, Lane
 from tests.client.explained import first, now, reasons, run
 from tests.client.world import World
 
@@ -171,6 +171,13 @@ def test_workers_of_another_tenant_serve_nobody_here(waiting: World) -> None:
 
 
 @pytest.mark.requirement("DSP-08")
+def test_policy_is_asked_for_a_pool_by_the_service_on_its_bus(fresh: World) -> None:
+    fresh.blocking.enqueue("scan", job_id="42", lifecycle="dispatch")
+    report(fresh, "chat-1", host=BUS_HOST, pid=0)
+
+    assert "; the service that is on the bus for its pool asks" in first(fresh).text
+
+
 def test_job_without_a_verdict_says_who_asks_the_policy(fresh: World) -> None:
     fresh.blocking.enqueue("scan", job_id="42", lifecycle="dispatch", adapter_id="gpu")
     nobody = first(fresh)

@@ -11,7 +11,7 @@ from detent.client.reasons import Facts, Reason
 from detent.client.spoken import moment
 from detent.client.views import Job
 from detent.client.workers import Worker
-from detent.store.fleet import Lane
+from detent.store.fleet import BUS_HOST, Lane
 
 
 def paused(job: Job, facts: Facts) -> list[Reason]:
@@ -46,8 +46,13 @@ def by_reports(job: Job, due: datetime, facts: Facts) -> Reason | None:
 def unjudged(job: Job, facts: Facts) -> Reason:
     """A worker asks its policy about what it would run itself."""
     takers = [each for each in facts.workers if _is_for(each, job)]
-    if takers:
-        asking = f"who serves it asks: {_who(takers)}, and says in its log if the policy is out of reach"
+    askers = [each for each in takers if each.host != BUS_HOST]
+    if askers:
+        asking = f"who serves it asks: {_who(askers)}, and says in its log if the policy is out of reach"
+    elif takers:
+        asking = (
+            "the service that is on the bus for its pool asks, and says in its log if policy or bus is away"
+        )
     else:
         asking = f"a worker that serves queue '{job.queue}' and kind '{job.kind}' would ask; is one running?"
     return Reason("waits_for_a_verdict", f"the policy has given no verdict on it yet; {asking}", job.updated_at)

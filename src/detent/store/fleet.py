@@ -15,6 +15,7 @@ from detent.store.request import Replies, Request
 REPORT_S: Final = 5.0  # how often a worker reports itself
 SEEN_S: Final = 3 * REPORT_S  # one that has missed three reports counts as gone
 WORKER_KEPT_S: Final = DAY_S  # after its last report
+BUS_HOST: Final = "nats"  # of workers that are known from a bus: they ask no policy, who is on the bus for them does
 # How many are listed at most, and of schedules also kept, for a tenant.
 QUEUES_MAX: Final = 1_000
 WORKERS_MAX: Final = 1_000

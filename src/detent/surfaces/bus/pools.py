@@ -13,7 +13,7 @@ from typing import Final
 from detent.client import Client
 from detent.errors import InvalidArgument
 from detent.store import JobQuery
-from detent.store.fleet import REPORT_S, WORKER_KEPT_S, WORKERS_MAX
+from detent.store.fleet import BUS_HOST, REPORT_S, WORKER_KEPT_S, WORKERS_MAX
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.members import Member, Members
 from detent.surfaces.bus.missing import Missing
@@ -22,7 +22,6 @@ from detent.surfaces.bus.settings import IN_FLIGHT_MOST
 from detent.surfaces.bus.silent import Absent, Answers
 from detent.surfaces.bus.subjects import HANDSHAKE, HEARTBEAT
 
-_HOST: Final = "nats"
 log: Final = logging.getLogger("detent.bus")
 
 
@@ -41,7 +40,7 @@ class Pools:
         """A worker greets once, maybe before this service was there: another one may have kept what it said."""
         self._absent.clear()
         kept = await self._client.workers(within_s=WORKER_KEPT_S)
-        self._members.known = {each.name: each.queues for each in kept if each.host == _HOST}
+        self._members.known = {each.name: each.queues for each in kept if each.host == BUS_HOST}
         await self._link.hear(HEARTBEAT, self._heard)
         await self._link.hear(HANDSHAKE, self._heard)
 
@@ -125,7 +124,7 @@ class Pools:
         each.reported_s = self._clock()
         try:
             await self._client.report_worker(
-                each.name, host=_HOST, pid=0, started_at=each.since, queues=each.topics, slots=each.slots,
+                each.name, host=BUS_HOST, pid=0, started_at=each.since, queues=each.topics, slots=each.slots,
                 running=min(each.running, each.slots), version=each.version,
             )  # fmt: skip
         except InvalidArgument as wrong:  # a name that cannot be kept; others need not suffer

@@ -47,7 +47,7 @@ OPTIONS: Final = (
     ),
     click.option("--workflow", "workflow_id", metavar="ID", help="The workflow that it is a step of."),
     click.option("--step", "step_index", type=click.IntRange(0), metavar="N", help="Which step."),
-    click.option("--topic", help="The topic it is dispatched on."),
+    click.option("--topic", help="The topic it is dispatched on. Pools over NATS have it for a queue, too."),
     click.option("--context-ptr", metavar="PTR", help="Where its context is kept."),
     click.option("--adapter", "adapter_id", metavar="ID", help="For a worker with this adapter, where there is one."),
     click.option("--env", type=Assignment(), multiple=True, help="NAME=VALUE, for policies; may be repeated."),

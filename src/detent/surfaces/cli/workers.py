@@ -37,7 +37,7 @@ COLUMNS: Final[tuple[tuple[Column, Cell], ...]] = (
         lambda worker, now: "any" if worker.kinds is None else ", ".join(worker.kinds),
     ),
     (Column("host", rank=3), lambda worker, now: worker.host),
-    (Column("pid", rank=4), lambda worker, now: Text(str(worker.pid), justify="right")),
+    (Column("pid", rank=4), lambda worker, now: Text(str(worker.pid or ""), justify="right")),
     (Column("version", rank=6), lambda worker, now: worker.version),
     (Column("started", rank=5), lambda worker, now: relative(worker.started_at, now)),
     (Column("seen", rank=1), lambda worker, now: relative(worker.seen_at, now)),
