@@ -138,6 +138,27 @@ def test_heartbeats_in_a_row_are_one_line_with_the_last_thing_they_said(story: S
     assert "11 moves in 40 s, 2 attempts. Times are UTC." in lines
 
 
+def test_reports_of_progress_in_a_row_are_one_line_with_the_last_thing_they_said(story: Story) -> None:
+    client, clock = story.client, story.clock
+    client.enqueue("scan", job_id="42")
+    client.claim(worker="w1", start=True)
+    for page in range(1, 4):
+        clock.pass_s(10)
+        client.progress("42", page / 10, f"page {page}", worker="w1", attempt=1)
+    client.renew("42", worker="w1", attempt=1)
+    client.progress("42", 0.9, "nearly", worker="w1", attempt=1)
+
+    lines = story.lines()
+
+    reports = lines.index("00:00:00.000 +30 s note 3 reports of progress from w1 in 20 s")
+    assert lines[reports + 1 : reports + 5] == [
+        "30% page 3",
+        "00:00:00.000 +0 ms running heartbeat from w1",
+        "00:00:00.000 +0 ms note progress from w1",
+        "90% nearly",
+    ]
+
+
 def test_late_result_is_a_note_where_it_came(story: Story) -> None:
     client = story.client
     client.enqueue("scan", job_id="42")

@@ -201,7 +201,7 @@ def test_late_failure_is_told_with_its_error(site: Site) -> None:
         with pytest.raises(Refused):
             client.fail("42", worker="w1", attempt=1, error=BROKEN)
 
-    assert "it had failed: PermanentError: no such page" in site.told("job", "notes", "42", columns=200)
+    assert "it said that it had failed: PermanentError: no such page" in site.told("job", "notes", "42", columns=200)
 
 
 def test_late_result_that_is_sealed_is_called_so(site: Site) -> None:

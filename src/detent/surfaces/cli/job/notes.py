@@ -7,7 +7,7 @@ import click
 from detent.surfaces.cli.chatter import remark
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.naming import JOB, opened_for
-from detent.surfaces.cli.job.telling import told
+from detent.surfaces.cli.job.telling import of_note
 from detent.surfaces.cli.options import JSON, store_options
 from detent.surfaces.cli.output import write_json, write_table
 from detent.surfaces.cli.times import clock, relative
@@ -26,7 +26,7 @@ def notes(url: str | None, tenant: str, as_json: bool, job_id: str) -> None:
         write_json([note_shape(note) for note in found])
     elif found:
         now = datetime.now(UTC)
-        rows = ((clock(entry.at), entry.what, entry.why, relative(entry.at, now)) for entry in told((), found))
+        rows = ((clock(entry.at), entry.what, entry.why, relative(entry.at, now)) for entry in map(of_note, found))
         write_table(("time", "what", "more", "when"), rows)
     else:
         remark("Nothing was said of it.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
 from typing import Any, Final
 
 from msgspec import Struct
@@ -58,8 +59,8 @@ class Entry(Struct, frozen=True):
 
 
 def told(events: Iterable[Event], notes: Iterable[Note]) -> list[Entry]:
-    """In order; heartbeats that follow one another are told as one."""
-    entries = [*_moves(events), *map(_said, notes)]
+    """In order; heartbeats that follow one another are told as one, and so are reports of progress."""
+    entries = [*_moves(events), *_notes(notes)]
     return sorted(entries, key=lambda entry: (entry.at, entry.rev, entry.state is None))  # a note follows its revision
 
 
@@ -136,7 +137,19 @@ def _why(event: Event) -> str:
     return event.cause or ""
 
 
-def _said(note: Note) -> Entry:
+def _notes(notes: Iterable[Note]) -> Iterator[Entry]:
+    """Reports of one worker at one revision: nothing happened to the job between them."""
+    for (_, _, kind), group in groupby(notes, key=lambda note: (note.rev, note.actor, note.kind)):
+        those = list(group)
+        if kind == "progress" and len(those) > 1:
+            first, last = those[0], those[-1]
+            what = f"{len(those)} reports of progress from {last.actor} in {between(first.at, last.at)}"
+            yield Entry(last.at, last.rev, None, what, _progress(last.payload))
+        else:
+            yield from map(of_note, those)
+
+
+def of_note(note: Note) -> Entry:
     said = note.payload
     match note.kind:
         case "progress":
@@ -166,7 +179,7 @@ def _refusal(code: str) -> str:
 def _kept(said: dict[str, Any]) -> str:
     """What the worker had sent. `job notes --json` has all that was kept of it."""
     if error := said.get("error"):
-        return f"; it had failed: {_cut(described(Error(error['type'], error['message'])))}"
+        return f"; it said that it had failed: {_cut(described(Error(error['type'], error['message'])))}"
     if not said.get("result"):
         return ""
     if said["result"].startswith(b"\0"):
