@@ -48,6 +48,17 @@ def test_json_has_every_job_with_its_depth(family: Site) -> None:
     ]
 
 
+def test_steps_name_their_workflow(site: Site) -> None:
+    with site.client() as client:
+        client.enqueue("order", job_id="root", workflow_id="spring")
+        client.enqueue("pay", job_id="first", parent_job_id="root", workflow_id="spring", step_index=1)
+
+    assert site.shown("job", "tree", "root").splitlines() == [
+        "root  order  of spring  queued",
+        "└ first  pay  step 1 of spring  queued",
+    ]
+
+
 def test_rerun_is_a_child_and_called_so(site: Site) -> None:
     with site.client() as client:
         succeed(client, "42")
@@ -101,13 +112,16 @@ def test_job_that_is_its_own_parent_is_a_tree_of_one(site: Site) -> None:
     assert site.shown("job", "tree", "42") == "42  scan  queued\n"
 
 
-def test_parent_that_is_gone_makes_its_child_the_first(site: Site) -> None:
+def test_parent_that_is_gone_makes_its_child_the_first_and_is_named(site: Site) -> None:
     with site.client() as client:
         succeed(client, "gone")
         client.enqueue("scan", job_id="42", parent_job_id="gone")
         client.purge(["gone"])
 
-    assert site.shown("job", "tree", "42") == "42  scan  queued\n"
+    drawn = site.detent("job", "tree", "42")
+
+    assert (drawn.exit_code, drawn.stdout) == (0, "42  scan  queued\n")
+    assert drawn.stderr == "'gone', which 42 names as its parent, is not there.\n"
 
 
 def test_tree_that_is_too_large_says_what_to_do_instead(family: Site, monkeypatch: pytest.MonkeyPatch) -> None:

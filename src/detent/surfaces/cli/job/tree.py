@@ -8,6 +8,7 @@ from rich.text import Text
 
 from detent.client import Job
 from detent.client.tree import Tree
+from detent.surfaces.cli.chatter import remark
 from detent.surfaces.cli.command import Command
 from detent.surfaces.cli.job.naming import JOB, opened_for
 from detent.surfaces.cli.options import JSON, store_options
@@ -33,6 +34,9 @@ def tree(url: str | None, tenant: str, as_json: bool, job_id: str) -> None:
         return
     for depth, branch, job in _branches(grown):
         print_(_line(depth, branch, job, is_asked=job.id == job_id))
+    parent = grown.job.parent_job_id
+    if parent not in {None, *(job.id for _, job in grown.walk())}:
+        remark(f"'{parent}', which {grown.job.id} names as its parent, is not there.")
 
 
 def _branches(grown: Tree) -> Iterator[tuple[int, str, Job]]:
@@ -51,6 +55,8 @@ def _branches(grown: Tree) -> Iterator[tuple[int, str, Job]]:
 def _line(depth: int, branch: str, job: Job, *, is_asked: bool) -> Text:
     deep = f"[{depth}] " if depth > DEPTH_MAX else ""
     step = "" if job.step_index is None else f"  step {job.step_index}"
+    if job.workflow_id is not None:
+        step = f"{step} of {clean(job.workflow_id)}" if step else f"  of {clean(job.workflow_id)}"
     again = "  rerun" if job.rerun_of is not None else ""
     name = Text(clean(job.id), style="bold" if is_asked else "")
     return Text.assemble(
