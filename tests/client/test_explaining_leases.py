@@ -74,8 +74,12 @@ def test_heartbeat_that_is_wanted_before_the_lease_ends_is_told(fresh: World) ->
     limit = reasons(fresh)["heartbeat_limit"]
     missed = reasons(fresh, after_s=21)
 
-    assert limit.text == "worker 'w1' has to be heard of before its lease ends, or it loses the job"
-    assert limit.until == now(fresh) + timedelta(seconds=20)
+    assert limit.text == (
+        "worker 'w1' is to be heard of before it misses its second heartbeat in a row, or it loses the job"
+    )
+    assert (limit.until, reasons(fresh)["leased"].until) == (
+        now(fresh) + timedelta(seconds=20), now(fresh) + timedelta(seconds=60)
+    )  # fmt: skip
     assert list(missed)[:2] == ["orphaned", "leased"]
 
 
