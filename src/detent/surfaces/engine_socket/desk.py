@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from detent.client import Job
-from detent.errors import DetentError, Refused, ServiceError
+from detent.errors import DetentError, Refused, ServiceError, shown
 from detent.surfaces.engine_socket.claims import Claims
 from detent.surfaces.engine_socket.engine import Engine
 from detent.surfaces.engine_socket.offering import Offering
@@ -93,7 +93,7 @@ class Desk:
             await self._outlet.emit(replaced.sid, "superseded", {"engineId": engine.name})
             await self._outlet.send_away(replaced.sid)
         jobs, lost = await resumed(visitor, engine, said.jobs, self._roster, self._shaping)
-        log.info("engine %s is there, with room for %d", escaped(engine.name, 64), engine.capacity)
+        log.info("engine %s is there, with room for %d", escaped(engine.name, _NAME_CHARS_MAX), engine.capacity)
         self._offering.nudge()
         return Registered(engine_id=engine.name, jobs=jobs, lost=lost)
 
@@ -128,6 +128,9 @@ class Desk:
         if said.job_id not in engine.offers:
             raise ServiceError("not_offered")
         self._offering.pass_by(engine, said.job_id)
+        why = "" if said.reason is None else f": {shown(said.reason)}"
+        name, job = escaped(engine.name, _NAME_CHARS_MAX), escaped(said.job_id, _NAME_CHARS_MAX)
+        log.info("engine %s rejects job %s%s", name, job, why, extra={"job_id": said.job_id})
         return Accepted()
 
     async def _report(self, visitor: Visitor, said: Report) -> Moved:

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from detent.errors import DetentError, ServiceError
 from detent.runtime.duty import for_ever
-from detent.runtime.observing import Logging
+from detent.runtime.observing import Observer
 from detent.store.fleet import REPORT_S
 from detent.surfaces.engine_socket.desk import Desk
 from detent.surfaces.engine_socket.following import Following
@@ -71,7 +71,11 @@ class EngineSocket:
         self._begin("report engines", self._report)
 
     async def send_away(self) -> None:
-        """Engines connect again, to this service or another, and go on with what they hold."""
+        """Engines connect again, to this service or another, and go on with what they hold. There is nothing to tell
+        them any more, and no tail of the log to learn it from.
+        """
+        for following in self._followed.values():
+            following.cancel()
         for sid in list(self._namespace.visitors):
             await self._outlet.emit(sid, "closing", {})
             await self._outlet.close(sid)
@@ -115,7 +119,7 @@ class EngineSocket:
     # -- what is done all the time
 
     def _begin(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
-        self._duties.append(asyncio.create_task(for_ever(what, work, Logging())))
+        self._duties.append(asyncio.create_task(for_ever(what, work, _Telling())))
 
     async def _hear(self) -> None:
         mark: str | None = None
@@ -130,12 +134,14 @@ class EngineSocket:
         await self._send_strangers_away()
 
     def _follow(self) -> None:
+        if self._service.is_closing:
+            return
         tenants = self.roster.tenants
         for tenant in [each for each in self._followed if each not in tenants]:
             self._followed.pop(tenant).cancel()
         for tenant in tenants:
             if tenant not in self._followed:
-                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), Logging())  # type: ignore[misc]
+                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), _Telling())  # type: ignore[misc]
                 self._followed[tenant] = asyncio.create_task(work)
 
     async def _send_strangers_away(self) -> None:
@@ -156,6 +162,13 @@ class EngineSocket:
                 running=min(len(engine.held), max(engine.capacity, 1)), is_draining=engine.capacity == 0,
             )  # fmt: skip
         await asyncio.sleep(REPORT_S)
+
+
+class _Telling(Observer):
+    """Of trouble with what is done for engines."""
+
+    def troubled(self, duty: str, error: BaseException) -> None:
+        log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
 
 
 def _silent(name: str) -> logging.Logger:
