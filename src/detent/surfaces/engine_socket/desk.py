@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import to_builtins
@@ -84,7 +85,7 @@ class Desk:
     async def _register(self, visitor: Visitor, said: messages.Register) -> Registered:
         visitor.grant.check("work")
         visitor.grant.check_worker(said.engine_id)
-        engine = Engine(visitor.sid, visitor.grant.tenant, said)
+        engine = Engine(visitor.sid, visitor.grant.tenant, said, since=datetime.now(UTC))
         await self._claims.settled(engine)
         if visitor.is_gone:
             raise ServiceError("not_registered")

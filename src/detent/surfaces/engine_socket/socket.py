@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Final
 
 from socketio import AsyncServer
@@ -20,6 +19,7 @@ from detent.surfaces.engine_socket.namespace import EngineNamespace
 from detent.surfaces.engine_socket.offering import Offering
 from detent.surfaces.engine_socket.outlet import NAMESPACE, Outlet
 from detent.surfaces.engine_socket.packets import Json, TextPacket
+from detent.surfaces.engine_socket.presence import Presence
 from detent.surfaces.engine_socket.roster import Roster
 from detent.surfaces.engine_socket.settings import EngineSettings
 from detent.surfaces.engine_socket.shaping import Shaping
@@ -31,7 +31,6 @@ from detent.surfaces.http.telling import place_of
 
 PATH: Final = "/socket.io"
 SWEEP_S: Final = 0.2
-_HOST: Final = "socket.io"
 log: Final = logging.getLogger("detent.engines")
 
 
@@ -51,7 +50,6 @@ class EngineSocket:
         self._duties: list[asyncio.Task[None]] = []
         self._followed: dict[str, asyncio.Task[None]] = {}
         self._strangers: dict[str, float] = {}
-        self._since = datetime.now(UTC)
 
     # -- from beginning to end
 
@@ -63,7 +61,8 @@ class EngineSocket:
         self._following = Following(service, self.roster, self._outlet, shaping)
         watching = Watching(service, self._outlet, legacy=legacy)
         desk = Desk(self.roster, self._offering, watching, self._outlet, shaping)
-        self._namespace = EngineNamespace(service, desk, self.roster, self._offering, self._outlet)
+        self._presence = Presence(service, self.roster)
+        self._namespace = EngineNamespace(service, desk, self.roster, self._offering, self._presence, self._outlet)
         self._server.register_namespace(self._namespace)
         self._begin("offer", self._offering.round)
         self._begin("hear of work", self._hear)
@@ -131,6 +130,7 @@ class EngineSocket:
         await asyncio.sleep(SWEEP_S)
         self._follow()
         self._namespace.forget_the_gone(asyncio.get_running_loop().time())
+        await self._presence.catch_up()
         await self._send_strangers_away()
 
     def _follow(self) -> None:
@@ -154,13 +154,7 @@ class EngineSocket:
                 await self._outlet.hang_up(sid)
 
     async def _report(self) -> None:
-        """Beside the store's other workers, so that everybody sees them."""
-        for engine in self.roster:
-            await self._service.client_of(engine.tenant).report_worker(
-                engine.name, host=_HOST, pid=0, started_at=self._since, queues=engine.queues, kinds=engine.kinds,
-                adapters=None if engine.adapters is None else sorted(engine.adapters), slots=max(engine.capacity, 1),
-                running=min(len(engine.held), max(engine.capacity, 1)), is_draining=engine.capacity == 0,
-            )  # fmt: skip
+        await self._presence.report()
         await asyncio.sleep(REPORT_S)
 
 
