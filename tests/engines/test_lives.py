@@ -241,11 +241,12 @@ def test_engine_is_told_to_stop_and_says_when_it_has(service: Service, engine: E
     job_id = scene(service)
     one.took(job_id)
     one.ask("job_started", {"jobId": job_id})
-    service.ask("POST", f"/v1/jobs/{job_id}/cancel", {"mode": mode, "actor": "ops"})
+    service.ask("POST", f"/v1/jobs/{job_id}/cancel", {"mode": mode, "actor": "ops", "reason": "not needed"})
     if mode == "soft":
         (told,) = one.heard("job_cancel")
         beat = one.ask("heartbeat")
         stopped = one.ask("job_cancelled", {"jobId": job_id})
+        assert (told["reason"], told["attempt"]) == ("not needed", 1)
         assert (told["jobId"], [each["jobId"] for each in beat["cancelled"]]) == (job_id, [job_id])
         assert stopped["job"]["status"] == "failed"
     else:

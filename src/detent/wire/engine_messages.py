@@ -107,6 +107,21 @@ class Unwatch(CamelShape, frozen=True, kw_only=True):
     pass
 
 
+SAID: Final[dict[str, type[CamelShape]]] = {
+    "register": Register,
+    "job_ack": JobAck,
+    "job_reject": JobReject,
+    "job_started": JobStarted,
+    "job_progress": JobProgress,
+    "job_complete": JobComplete,
+    "job_failed": JobFailed,
+    "job_cancelled": JobCancelled,
+    "heartbeat": Heartbeat,
+    "watch": Watch,
+    "unwatch": Unwatch,
+}
+
+
 # -- what the service says
 
 

@@ -41,18 +41,18 @@ class Desk:
         self._outlet = outlet
         self._shaping = shaping
         self._claims = Claims()
-        self._handlers: dict[str, tuple[type[CamelShape], Handler]] = {
-            "register": (messages.Register, self._register),
-            "job_ack": (messages.JobAck, self._ack),
-            "job_reject": (messages.JobReject, self._reject),
-            "job_started": (messages.JobStarted, self._report),
-            "job_progress": (messages.JobProgress, self._progress),
-            "job_complete": (messages.JobComplete, self._report),
-            "job_failed": (messages.JobFailed, self._report),
-            "job_cancelled": (messages.JobCancelled, self._report),
-            "heartbeat": (messages.Heartbeat, self._heartbeat),
-            "watch": (messages.Watch, self._watch),
-            "unwatch": (messages.Unwatch, self._unwatch),
+        self._handlers: dict[str, Handler] = {
+            "register": self._register,
+            "job_ack": self._ack,
+            "job_reject": self._reject,
+            "job_started": self._report,
+            "job_progress": self._progress,
+            "job_complete": self._report,
+            "job_failed": self._report,
+            "job_cancelled": self._report,
+            "heartbeat": self._heartbeat,
+            "watch": self._watch,
+            "unwatch": self._unwatch,
         }
 
     async def answered(self, visitor: Visitor, name: Any, said: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Desk:
             shown = escaped(str(name), _NAME_CHARS_MAX)
             message = f"there is no message '{shown}'; there are {', '.join(self._handlers)}"
             raise ServiceError("unknown_message", message)
-        return known
+        return messages.SAID[name], known
 
     def _engine(self, visitor: Visitor) -> Engine:
         engine = self._roster.of(visitor.sid)
