@@ -191,6 +191,20 @@ def test_message_that_is_too_large_ends_the_connection(service: Service) -> None
     assert is_well(service)
 
 
+def test_message_with_an_attachment_is_refused_and_what_comes_after_it_is_heard(service: Service) -> None:
+    with raw(service) as line:
+        line.say(f'40/engine,{{"token":"{service.token}"}}')
+        line.until(b"40/engine,")
+        line.say('451-/engine,1["job_complete",{"jobId":"x","result":{"_placeholder":true,"num":0}}]')
+        line.say(b"\x00" * 100)
+        refused = line.until(b"43/engine,1")
+        line.say('42/engine,2["heartbeat"]')
+        line.until(b"43/engine,2")
+
+    assert b'"code":"invalid_argument"' in refused
+    assert b"job_complete came with an attachment" in refused
+
+
 def test_body_that_is_too_large_is_not_read(service: Service) -> None:
     http = urllib3.PoolManager(retries=False)
     opened = http.request("GET", f"{service.url}/socket.io/?EIO=4&transport=polling").data

@@ -123,6 +123,26 @@ def test_failure_has_its_category(
     assert (last["name"], last["data"]["category"], last["data"]["error"]) == ("JOB_FAILED", category, error)
 
 
+@pytest.mark.requirement("ENG-11")
+def test_failed_job_is_run_again_as_another_if_its_policy_asks_for_that(service: Service, engine: Engines) -> None:
+    one = engine().connected(service.token)
+    one.registered("again", queues=["rerun"])
+    policy = {"rerun_failed": True, "retry": {"max_attempts": 2, "base_s": 0}}
+    first = scene(service, queue="rerun", policy=policy)
+    one.took(first)
+    one.ask("job_started", {"jobId": first})
+    failed = one.ask("job_failed", {"jobId": first, "error": "BAD_ASSET: torn.png"})
+    second = one.heard("job_offer")[0]["job"]
+    one.ask("job_ack", {"jobId": second["jobId"]})
+    one.ask("job_started", {"jobId": second["jobId"]})
+    one.ask("job_failed", {"jobId": second["jobId"], "error": "BAD_ASSET: torn.png"})
+    jobs = service.ask("GET", "/v1/jobs?queue=rerun")[1]["jobs"]
+
+    assert (failed["job"]["retryCount"], second["retryCount"]) == (0, 1)
+    assert {each["id"]: each["rerun_of"] for each in jobs} == {first: None, second["jobId"]: first}
+    assert {each["state"] for each in jobs} == {"failed"}
+
+
 @pytest.mark.requirement("ENG-04", "ENG-10")
 def test_what_no_engine_could_run_is_refused_before_it_is_queued(service: Service) -> None:
     status, problem = service.ask("POST", "/v1/jobs", {"lifecycle": "engine"})

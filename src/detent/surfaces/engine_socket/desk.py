@@ -8,11 +8,12 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from detent.client import Job
-from detent.errors import DetentError, Refused, ServiceError, shown
+from detent.errors import DetentError, InvalidArgument, Refused, ServiceError, shown
 from detent.surfaces.engine_socket.claims import Claims
 from detent.surfaces.engine_socket.engine import Engine
 from detent.surfaces.engine_socket.offering import Offering
 from detent.surfaces.engine_socket.outlet import Outlet
+from detent.surfaces.engine_socket.packets import ATTACHED
 from detent.surfaces.engine_socket.registering import resumed
 from detent.surfaces.engine_socket.reporting import Report, verb_of
 from detent.surfaces.engine_socket.roster import Roster
@@ -61,6 +62,10 @@ class Desk:
         try:
             visitor.take_turn()
             shape, handle = self._handler(name)
+            if said is ATTACHED:
+                raise InvalidArgument(
+                    f"{name} came with an attachment; send JSON alone: text instead of a Buffer or Blob"
+                )
             answer = await handle(visitor, read(shape, {} if said is None else said))
         except DetentError as error:
             answer = refusal_of(error)
