@@ -1,5 +1,8 @@
-"""The engines in docs/examples do real jobs, stop when they are told to, and go on when the service is killed."""
+"""The engines in docs/examples do real jobs, stop when they are told to, and go on when the service is killed; and who
+watches them sees all of it.
+"""
 
+import json
 import os
 import shutil
 import subprocess
@@ -46,19 +49,32 @@ def command(language: str, name: str, folder: Path) -> list[str]:
 
 
 @contextmanager
-def at_work(
-    language: str, service: Service, folder: Path, *, name: str = "forge", token: str | None = None
-) -> Iterator[Program]:
-    token = service.token_for("forge", "work") if token is None else token
+def started(asked: list[str], service: Service, token: str, folder: Path) -> Iterator[Program]:
     env = {**os.environ, "DETENT_URL": service.url, "DETENT_TOKEN": token}
-    log = folder / f"engine-{len(list(folder.glob('engine-*.log')))}.log"
+    log = folder / f"program-{len(list(folder.glob('program-*.log')))}.log"
     with log.open("w", encoding="utf-8") as said:
-        process = subprocess.Popen([*command(language, "engine", folder), name], env=env, stdout=said, stderr=said)
+        process = subprocess.Popen(asked, env=env, stdout=said, stderr=said)
     with process:
         try:
             yield Program(process, log)
         finally:
             process.kill()
+
+
+@contextmanager
+def at_work(
+    language: str, service: Service, folder: Path, *, name: str = "forge", token: str | None = None
+) -> Iterator[Program]:
+    token = service.token_for("forge", "work") if token is None else token
+    with started([*command(language, "engine", folder), name], service, token, folder) as program:
+        yield program
+
+
+@contextmanager
+def watching(service: Service, folder: Path, *kinds: str, token: str | None = None) -> Iterator[Program]:
+    token = service.token_for("screen", "read") if token is None else token
+    with started([*command("node", "watcher", folder), *kinds], service, token, folder) as program:
+        yield program
 
 
 @pytest.fixture(params=["node", "python"])
@@ -142,3 +158,62 @@ def test_example_that_is_not_let_in_says_so_in_one_line_and_ends(
 
     assert (code, printed.count("\n")) == (1, 1)
     assert said in printed
+
+
+def lives(*watchers: Program) -> list[list[tuple[str, str]]]:
+    """What each printed: the names of the messages, and of which jobs."""
+    told = [[line.split(" ", 1) for line in each.said().splitlines()] for each in watchers]
+    return [[(name, json.loads(data)["jobId"]) for name, data in lines] for lines in told]
+
+
+@pytest.mark.requirement("ENG-05")
+def test_example_that_watches_prints_every_step_once_though_the_service_is_restarted(tmp_path: Path) -> None:
+    services, marks = Services(tmp_path), list[str]()
+
+    def is_seen(watcher: Program, name: str, job_id: str) -> bool:
+        return (name, job_id) in lives(watcher)[0]
+
+    def is_heard(service: Service) -> bool:
+        """It watches from some moment on: jobs are made until one of them is seen."""
+        marks.append(service.enqueue("MARK", lifecycle="engine"))
+        return any(is_seen(watcher, "JOB_QUEUED", each) for each in marks)
+
+    with services.running() as first, watching(first, tmp_path) as watcher, at_work("node", first, tmp_path):
+        until(lambda: is_heard(first))
+        one = scene(first, payload={"steps": 2})
+        until(lambda: is_seen(watcher, "JOB_COMPLETED", one))
+        first.kill()
+        with services.running(port=first.port) as second:
+            two = scene(second, payload={"steps": 2}, policy=PATIENT)
+            until(lambda: is_seen(watcher, "JOB_COMPLETED", two))
+            (told,) = lives(watcher)
+
+    steps = ["JOB_QUEUED", "JOB_DISPATCHED", "JOB_RUNNING", "JOB_COMPLETED"]
+    for job_id in (one, two):
+        assert [name for name, of in told if of == job_id and name != "JOB_PROGRESS"] == steps
+    assert ("JOB_PROGRESS", one) in told
+
+
+@pytest.mark.requirement("ENG-05")
+def test_example_that_watches_may_be_told_of_one_kind_alone(service: Service, tmp_path: Path) -> None:
+    with watching(service, tmp_path, "MINE") as watcher:
+        ids: dict[str, list[str]] = {"OTHER": [], "MINE": []}
+
+        def is_heard() -> bool:
+            for kind, made in ids.items():
+                made.append(service.enqueue(kind, lifecycle="engine"))
+            return bool(watcher.said())
+
+        until(is_heard)
+        (told,) = lives(watcher)
+
+    assert {job_id for _, job_id in told} <= set(ids["MINE"])
+
+
+@pytest.mark.requirement("ENG-07")
+def test_example_that_may_not_watch_says_so_in_one_line_and_ends(service: Service, tmp_path: Path) -> None:
+    with watching(service, tmp_path, token=service.token_for("forge", "work")) as watcher:
+        code, printed = watcher.ended()
+
+    assert (code, printed.count("\n")) == (1, 1)
+    assert "needs the scope 'read'" in printed
