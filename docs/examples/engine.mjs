@@ -81,6 +81,7 @@ socket.on("connect", async () => { // the first time, and whenever it was cut of
 });
 socket.on("connect_error", async ({ message, data }) => {
   if (data?.code && !again.has(data.code)) end(data.detail); // it is not let in
+  console.error(`not connected: ${message}`);
   if (!socket.active) await sleep(500), socket.connect(); // else it tries again by itself
 });
 socket.on("superseded", () => end(`engine ${engineId} is superseded: it has registered on another connection`));

@@ -135,6 +135,8 @@ async def connect_error(said: Any) -> None:
     refused = said.get("data") if isinstance(said, dict) else None
     if isinstance(refused, dict) and refused["code"] not in AGAIN:
         over.put_nowait(refused["detail"])
+    else:
+        print(f"not connected: {said}", file=sys.stderr)
 
 
 @sio.on("job_offer", namespace="/engine")

@@ -28,6 +28,7 @@ async function watch() {
 socket.on("connect", watch); // the first time, and whenever it was cut off
 socket.on("connect_error", async ({ message, data }) => {
   if (data?.code && !again.has(data.code)) end(data.detail); // it is not let in
+  console.error(`not connected: ${message}`);
   if (!socket.active) await sleep(500), socket.connect(); // else it tries again by itself
 });
 socket.onAny((event, data, cursor) => {

@@ -14,7 +14,7 @@ from detent.surfaces.engine_socket.engine import Engine
 from detent.surfaces.engine_socket.offering import Offering
 from detent.surfaces.engine_socket.outlet import Outlet
 from detent.surfaces.engine_socket.packets import ATTACHED
-from detent.surfaces.engine_socket.registering import resumed
+from detent.surfaces.engine_socket.registering import check_names, resumed
 from detent.surfaces.engine_socket.reporting import Report, verb_of
 from detent.surfaces.engine_socket.roster import Roster
 from detent.surfaces.engine_socket.shaping import Shaping, refusal_of, stop_of
@@ -90,6 +90,7 @@ class Desk:
     async def _register(self, visitor: Visitor, said: messages.Register) -> Registered:
         visitor.grant.check("work")
         visitor.grant.check_worker(said.engine_id)
+        check_names(said)
         engine = Engine(visitor.sid, visitor.grant.tenant, said, since=datetime.now(UTC))
         await self._claims.settled(engine)
         if visitor.is_gone:
