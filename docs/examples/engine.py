@@ -54,16 +54,22 @@ class Job:
     async def say(self, event: str, **more: Any) -> dict[str, Any]:
         return await ask(event, jobId=self.id, attempt=self.attempt, **more)
 
-    async def run(self, job: dict[str, Any]) -> None:
-        """From its start to its end. Of a job that is this engine's no more there is nothing left to say."""
-        work = running[self.id] = asyncio.create_task(self._work(job))
+    async def work(self, job: dict[str, Any]) -> Any:
+        if job["status"] == "dispatched" and not (await self.say("job_started"))["accepted"]:
+            held.pop(self.id, None)
+            return None
+        return await HANDLERS[job["jobType"]](job["payload"], self)
+
+    async def see_off(self, work: "asyncio.Task[Any]") -> None:
+        """Say what it came to. Of a job that is this engine's no more there is nothing left to say."""
         await asyncio.wait([work])
+        error = None if work.cancelled() else work.exception()
         if self.id not in held:
             came_to = "lost"
         elif work.cancelled():
             came_to = "cancelled"
             await self.say("job_cancelled")
-        elif (error := work.exception()) is not None:
+        elif error is not None:
             came_to = "failed"
             await self.say("job_failed", error=f"BUILD_ERROR: {error}")
         else:
@@ -73,18 +79,13 @@ class Job:
         held.pop(self.id, None)
         del running[self.id]
 
-    async def _work(self, job: dict[str, Any]) -> Any:
-        if job["status"] == "dispatched" and not (await self.say("job_started"))["accepted"]:
-            del held[self.id]
-            return None
-        return await HANDLERS[job["jobType"]](job["payload"], self)
-
 
 def begin(granted: dict[str, Any]) -> None:
     job, attempt = granted["job"], granted["attempt"]
     if job["jobId"] not in running:
-        held[job["jobId"]] = attempt
-        sio.start_background_task(Job(job["jobId"], attempt).run, job)
+        held[job["jobId"]], own = attempt, Job(job["jobId"], attempt)
+        work = running[own.id] = asyncio.create_task(own.work(job))
+        sio.start_background_task(own.see_off, work)
     if granted["isCancelled"]:
         stop(job["jobId"])
 

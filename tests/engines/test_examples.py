@@ -162,7 +162,7 @@ def test_example_that_is_not_let_in_says_so_in_one_line_and_ends(
 
 def lives(*watchers: Program) -> list[list[tuple[str, str]]]:
     """What each printed: the names of the messages, and of which jobs."""
-    told = [[line.split(" ", 1) for line in each.said().splitlines()] for each in watchers]
+    told = [[line.split(" ", 1) for line in each.said().splitlines() if line.startswith("JOB_")] for each in watchers]
     return [[(name, json.loads(data)["jobId"]) for name, data in lines] for lines in told]
 
 
