@@ -74,8 +74,12 @@ def test_heartbeat_that_is_wanted_before_the_lease_ends_is_told(fresh: World) ->
     limit = reasons(fresh)["heartbeat_limit"]
     missed = reasons(fresh, after_s=21)
 
-    assert limit.text == "worker 'w1' has to be heard of before its lease ends, or it loses the job"
-    assert limit.until == now(fresh) + timedelta(seconds=20)
+    assert limit.text == (
+        "worker 'w1' is to be heard of before it misses its second heartbeat in a row, or it loses the job"
+    )
+    assert (limit.until, reasons(fresh)["leased"].until) == (
+        now(fresh) + timedelta(seconds=20), now(fresh) + timedelta(seconds=60)
+    )  # fmt: skip
     assert list(missed)[:2] == ["orphaned", "leased"]
 
 
@@ -121,6 +125,42 @@ def test_lower_bound_on_crashes_is_minded(fresh: World) -> None:
     fresh.clock.pass_s(120)
     fresh.blocking.reconcile()
     assert (fresh.blocking.get("42").state, explained(fresh).budget.attempts_left) == ("dead_lettered", 0)
+
+
+@pytest.mark.requirement("ENG-11")
+def test_job_without_a_way_back_has_one_attempt_whatever_its_policy_allows(fresh: World) -> None:
+    fresh.blocking.enqueue("scan", job_id="42", lifecycle="engine")
+    run(fresh)
+    before = explained(fresh).budget
+    fresh.clock.pass_s(120)
+    fresh.blocking.reconcile()
+    after = explained(fresh).budget
+
+    assert (before.attempts_max, before.attempts_left, before.reruns_left) == (1, 1, 0)
+    assert (after.attempts_max, after.attempts_left, after.reruns_left) == (1, 0, 0)
+
+
+@pytest.mark.requirement("ENG-11")
+def test_budget_says_how_many_jobs_may_follow_one_that_is_run_again(fresh: World) -> None:
+    policy = Policy(lease_s=30, heartbeat_s=10, rerun_failed=True, retry=Retry(max_attempts=3, base_s=0))
+    fresh.blocking.enqueue("scan", job_id="42", lifecycle="engine", policy=policy)
+    run(fresh)
+    first = explained(fresh).budget
+    fresh.blocking.fail("42", worker="w1", attempt=1, error=BUSY)
+    (again,) = explained(fresh).reruns
+    second = explained(fresh, again).budget
+    fresh.blocking.claim(worker="w1", start=True)
+    fresh.blocking.cancel(again)
+
+    assert (first.attempts_left, first.reruns_left) == (1, 2)
+    assert (second.attempts_left, second.reruns_left) == (1, 1)
+    assert explained(fresh, again).budget.reruns_left == 0  # nobody wants what is to stop run again
+
+
+def test_job_that_goes_back_is_not_run_again_as_another(fresh: World) -> None:
+    fresh.blocking.enqueue("scan", job_id="42", policy=Policy(rerun_failed=True))
+
+    assert (explained(fresh).budget.attempts_left, explained(fresh).budget.reruns_left) == (5, 0)
 
 
 def test_ways_are_the_verbs_of_the_state_with_the_moment_at_which_time_asks(running: World) -> None:

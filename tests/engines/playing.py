@@ -128,4 +128,5 @@ def puppet(url: str) -> Iterator[Puppet]:
 def scene(service: Service, policy: dict[str, Any] | None = None, **more: Any) -> str:
     """A job for an engine."""
     given = {"lifecycle": "engine", "env": {"user_id": "u1"}, **more}
-    return service.enqueue(KIND, given.pop("payload", {"scene": 7}), **given, **({"policy": policy} if policy else {}))
+    kind, payload = given.pop("kind", KIND), given.pop("payload", {"scene": 7})
+    return service.enqueue(kind, payload, **given, **({"policy": policy} if policy else {}))

@@ -27,6 +27,9 @@ REGISTER = {"engineId": "e", "jobTypes": [KIND]}
         ("register", REGISTER | {"capacity": 10**9}), ("register", REGISTER | {"capacity": 1.5}),
         ("register", REGISTER | {"jobTypes": []}), ("register", REGISTER | {"jobTypes": ["x"] * 101}),
         ("register", REGISTER | {"engineId": ""}), ("register", REGISTER | {"engineId": "x" * 300}),
+        ("register", REGISTER | {"engineId": "a\nb"}), ("register", REGISTER | {"engineId": "語" * 250}),
+        ("register", REGISTER | {"jobTypes": ["a\nb"]}), ("register", REGISTER | {"queues": ["\x1b"]}),
+        ("register", REGISTER | {"adapters": ["a\nb"]}), ("register", REGISTER | {"version": "\x1b[31m"}),
         ("register", REGISTER | {"queues": [7]}), ("register", REGISTER | {"colour": "red"}),
         ("job_ack", {}), ("job_ack", {"jobId": None}), ("job_ack", {"jobId": "x", "more": 1}),
         ("job_progress", {"jobId": "x", "progress": 101}), ("job_progress", {"jobId": "x", "progress": "half"}),
@@ -189,6 +192,20 @@ def test_message_that_is_too_large_ends_the_connection(service: Service) -> None
             continue
 
     assert is_well(service)
+
+
+def test_message_with_an_attachment_is_refused_and_what_comes_after_it_is_heard(service: Service) -> None:
+    with raw(service) as line:
+        line.say(f'40/engine,{{"token":"{service.token}"}}')
+        line.until(b"40/engine,")
+        line.say('451-/engine,1["job_complete",{"jobId":"x","result":{"_placeholder":true,"num":0}}]')
+        line.say(b"\x00" * 100)
+        refused = line.until(b"43/engine,1")
+        line.say('42/engine,2["heartbeat"]')
+        line.until(b"43/engine,2")
+
+    assert b'"code":"invalid_argument"' in refused
+    assert b"job_complete came with an attachment" in refused
 
 
 def test_body_that_is_too_large_is_not_read(service: Service) -> None:

@@ -91,7 +91,8 @@ def test_messages_that_come_twice_change_nothing(service: Service, engine: Engin
     other = one.ask("job_complete", {"jobId": job_id, "result": 2})
 
     assert [answer["accepted"] for answer in answers] == [True] * 6
-    assert other["accepted"] is False
+    assert (other["accepted"], other["code"]) == (False, "request_conflict")
+    assert other["detail"] == "this attempt was reported to have ended otherwise; what was reported first stands"
     job = ended(service, job_id)
     assert (job["rev"], job["attempt"], job["result"]) == (4, 1, 1)
 
@@ -120,6 +121,26 @@ def test_failure_has_its_category(
     assert ended(service, job_id)["error"]["category"] == category
     last = telemetry(service, job_id)[-1]
     assert (last["name"], last["data"]["category"], last["data"]["error"]) == ("JOB_FAILED", category, error)
+
+
+@pytest.mark.requirement("ENG-11")
+def test_failed_job_is_run_again_as_another_if_its_policy_asks_for_that(service: Service, engine: Engines) -> None:
+    one = engine().connected(service.token)
+    one.registered("again", queues=["rerun"])
+    policy = {"rerun_failed": True, "retry": {"max_attempts": 2, "base_s": 0}}
+    first = scene(service, queue="rerun", policy=policy)
+    one.took(first)
+    one.ask("job_started", {"jobId": first})
+    failed = one.ask("job_failed", {"jobId": first, "error": "BAD_ASSET: torn.png"})
+    second = one.heard("job_offer")[0]["job"]
+    one.ask("job_ack", {"jobId": second["jobId"]})
+    one.ask("job_started", {"jobId": second["jobId"]})
+    one.ask("job_failed", {"jobId": second["jobId"], "error": "BAD_ASSET: torn.png"})
+    jobs = service.ask("GET", "/v1/jobs?queue=rerun")[1]["jobs"]
+
+    assert (failed["job"]["retryCount"], second["retryCount"]) == (0, 1)
+    assert {each["id"]: each["rerun_of"] for each in jobs} == {first: None, second["jobId"]: first}
+    assert {each["state"] for each in jobs} == {"failed"}
 
 
 @pytest.mark.requirement("ENG-04", "ENG-10")
@@ -240,11 +261,12 @@ def test_engine_is_told_to_stop_and_says_when_it_has(service: Service, engine: E
     job_id = scene(service)
     one.took(job_id)
     one.ask("job_started", {"jobId": job_id})
-    service.ask("POST", f"/v1/jobs/{job_id}/cancel", {"mode": mode, "actor": "ops"})
+    service.ask("POST", f"/v1/jobs/{job_id}/cancel", {"mode": mode, "actor": "ops", "reason": "not needed"})
     if mode == "soft":
         (told,) = one.heard("job_cancel")
         beat = one.ask("heartbeat")
         stopped = one.ask("job_cancelled", {"jobId": job_id})
+        assert (told["reason"], told["attempt"]) == ("not needed", 1)
         assert (told["jobId"], [each["jobId"] for each in beat["cancelled"]]) == (job_id, [job_id])
         assert stopped["job"]["status"] == "failed"
     else:

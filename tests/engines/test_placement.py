@@ -3,6 +3,7 @@
 import base64
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,15 +15,16 @@ from detent.surfaces.engine_socket.roster import Roster, least_loaded
 from detent.wire.engine_messages import Register
 from tests.engines.playing import Puppet, scene
 from tests.kernel.test_engine_limits import queued
-from tests.surfaces.http.process import Service, until
+from tests.surfaces.http.process import Service
 
 Engines = Callable[[], Puppet]
+SINCE = datetime(2026, 11, 18, tzinfo=UTC)
 FIELDS = {"kind": "BUILD", "queue": "default"}
 
 
 def made(name: str, tenant: str = "default", **said: Any) -> Engine:
     given: dict[str, Any] = {"engine_id": name, "job_types": ["BUILD"], "capacity": 2, **said}
-    return Engine(f"{tenant}-{name}", tenant, Register(**given))
+    return Engine(f"{tenant}-{name}", tenant, Register(**given), SINCE)
 
 
 def job(**fields: Any) -> Job:
@@ -96,7 +98,7 @@ def test_roster_knows_who_holds_what_and_forgets_who_has_gone() -> None:
     roster.add(other)
     roster.hold(one, "a", 1)
     roster.hold(other, "a", 1)
-    again = Engine("sid-new", "default", Register(engine_id="one", job_types=["BUILD"]))
+    again = Engine("sid-new", "default", Register(engine_id="one", job_types=["BUILD"]), SINCE)
     replaced = roster.add(again)
 
     assert replaced is one
@@ -120,13 +122,13 @@ def test_engine_that_registers_anew_on_its_connection_keeps_what_it_holds() -> N
 def test_no_tenant_takes_all_places_of_engines() -> None:
     roster = Roster(10)
     for number in range(9):
-        roster.add(Engine(str(number), "greedy", Register(engine_id=f"e{number}", job_types=["BUILD"])))
+        roster.add(Engine(str(number), "greedy", Register(engine_id=f"e{number}", job_types=["BUILD"]), SINCE))
 
     with pytest.raises(ServiceError) as caught:
-        roster.add(Engine("9", "greedy", Register(engine_id="e9", job_types=["BUILD"])))
+        roster.add(Engine("9", "greedy", Register(engine_id="e9", job_types=["BUILD"]), SINCE))
 
     assert caught.value.code == "too_many_engines"
-    roster.add(Engine("10", "modest", Register(engine_id="e", job_types=["BUILD"])))
+    roster.add(Engine("10", "modest", Register(engine_id="e", job_types=["BUILD"]), SINCE))
 
 
 @pytest.mark.requirement("ENG-07")
@@ -211,14 +213,3 @@ def test_job_that_no_engine_could_read_keeps_no_other_from_being_offered(service
     job_id = scene(service, queue="sealed")
 
     assert one.took(job_id)["accepted"]
-
-
-def test_engines_are_among_the_workers(service: Service, engine: Engines) -> None:
-    one = engine().connected(service.token)
-    one.registered("listed", capacity=7)
-
-    def is_listed() -> bool:
-        workers = service.ask("GET", "/v1/workers")[1]["workers"]
-        return any(each["name"] == "listed" and each["slots"] == 7 for each in workers)
-
-    until(is_listed)

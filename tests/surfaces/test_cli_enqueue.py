@@ -10,7 +10,8 @@ from tests.surfaces.running import ARTICLE, LOGIN, Site, refused, refused_in_jso
 
 EVERYTHING = (
     "--queue", "scans", "--lifecycle", "engine", "--priority", "7", "--id", "42", "--dedupe-key", "a.pdf",
-    "--request-id", "req-1", "--max-attempts", "9", "--timeout", "2m", "--lease", "45s", "--correlation", "order-1",
+    "--request-id", "req-1", "--max-attempts", "9", "--rerun-failed", "--timeout", "2m", "--lease", "45s",
+    "--correlation", "order-1",
     "--parent", "41", "--workflow", "wf", "--step", "3", "--topic", "ocr.pages", "--context-ptr", "s3://bucket/context",
     "--adapter", "tesseract", "--env", "region=eu", "--env", "note=a=b", "--reason", "asked by phone",
     "--actor", "bob", "--run-at", "2099-01-02T03:04:05Z",
@@ -45,6 +46,7 @@ def test_every_option_reaches_the_record(site: Site) -> None:
     assert job.env == {"region": "eu", "note": "a=b"}
     assert job.run_at == datetime(2099, 1, 2, 3, 4, 5, tzinfo=UTC)
     assert (job.policy.retry.max_attempts, job.policy.timeout_s, job.policy.lease_s) == (9, 120, 45)
+    assert job.policy.rerun_failed
     assert (event.actor, event.cause, event.request_id) == ("bob", "asked by phone", "req-1")
 
 

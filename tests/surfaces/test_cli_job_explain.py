@@ -93,6 +93,16 @@ def test_retry_that_waits_names_the_error_and_the_time(site: Site) -> None:
     assert "Budget: 1 failure and 0 crashes so far; 4 of 5 attempts left." in told
 
 
+@pytest.mark.requirement("ENG-11")
+def test_job_without_a_way_back_has_one_attempt_and_perhaps_a_job_that_follows(site: Site) -> None:
+    site.shown("enqueue", "scan", "--id", "42", "--lifecycle", "engine")
+    site.shown("enqueue", "scan", "--id", "43", "--lifecycle", "engine", "--rerun-failed", "--max-attempts", "2")
+
+    assert "so far; 1 of 1 attempt left. What would move it:" in site.told("job", "explain", "42")
+    more = "If it fails, a new job runs it again; 1 such job may follow."
+    assert f"1 of 1 attempt left. {more}" in site.told("job", "explain", "43")
+
+
 def test_job_for_another_day_says_which(site: Site) -> None:
     site.shown("enqueue", "scan", "--id", "42", "--run-at", "2099-01-02T03:04:05Z")
 

@@ -98,6 +98,14 @@ def test_page_tells_the_defaults() -> None:
     assert dict(table_rows(lifecycle_page(DISPATCH), "setting"))["retry"] == "never"
 
 
+@pytest.mark.requirement("ENG-11")
+def test_page_of_a_lifecycle_without_a_way_back_promises_one_attempt() -> None:
+    defaults = dict(table_rows(lifecycle_page(ENGINE), "setting"))
+
+    assert defaults["retry"].startswith("one attempt; with rerun_failed 3 jobs in a row, 0.5 s apart at first")
+    assert defaults["rerun_failed"] == "false"
+
+
 def test_page_tells_the_rules_that_are_a_lifecycles_own() -> None:
     assert "names the revision it was decided on" in lifecycle_page(CONTRACT)
     assert "sets `reclaim`" in lifecycle_page(CONTRACT)

@@ -15,12 +15,16 @@ from detent.client.views import Event, Job
 from detent.client.ways import Way, ways_of
 from detent.client.workers import Worker, Workers
 from detent.errors import StoreError
+from detent.lifecycle import Lifecycle
+from detent.lifecycle.soundness.answers import has_way_back
 from detent.store.clock import host_clock
 from detent.store.fleet import WORKER_KEPT_S
 
 
 class Budget(Struct, frozen=True):
-    """What counts against a job, and how much of it is left. `attempts_left`: failures or crashes it may still have."""
+    """What counts against a job, and how much of it is left. `attempts_left`: failures or crashes it may still have.
+    `reruns_left`: where failed jobs are run again as new ones, how many may follow this one.
+    """
 
     failures: int
     crashes: int
@@ -28,6 +32,7 @@ class Budget(Struct, frozen=True):
     attempts_max: int
     crashes_max: int | None
     attempts_left: int
+    reruns_left: int
 
 
 class Explanation(Struct, frozen=True):
@@ -57,7 +62,7 @@ class Explaining(Reads, Workers):
         undone = [note.payload["by_job_id"] for note in story.notes if note.kind == "compensated"]
         facts.compensated_by = undone[-1] if undone else None
         reasons = ends_of(job, facts) if job.is_ended else stays_of(job, facts)
-        return Explanation(job, at, reasons, ways_of(job, facts, reasons), _budget(job), facts.reruns)
+        return Explanation(job, at, reasons, ways_of(job, facts, reasons), _budget(job, facts.lifecycle), facts.reruns)
 
     async def _facts(self, job: Job, events: list[Event], now: datetime) -> Facts:
         lifecycle = await self.lifecycle(job.lifecycle, job.lifecycle_version)
@@ -95,9 +100,20 @@ class Explaining(Reads, Workers):
         return None, beyond.items[0].at if beyond.items else None
 
 
-def _budget(job: Job) -> Budget:
+def _budget(job: Job, lifecycle: Lifecycle) -> Budget:
     retry = job.policy.retry
-    left = retry.max_attempts - job.failures - job.crashes
+    attempts_max = retry.max_attempts if has_way_back(lifecycle) else 1
+    left = attempts_max - job.failures - job.crashes
     if retry.crashes_max is not None:
-        left = min(left, retry.max_attempts if job.crashes < retry.crashes_max else 0)
-    return Budget(job.failures, job.crashes, job.interruptions, retry.max_attempts, retry.crashes_max, max(left, 0))
+        left = min(left, attempts_max if job.crashes < retry.crashes_max else 0)
+    return Budget(
+        job.failures, job.crashes, job.interruptions, attempts_max, retry.crashes_max, max(left, 0),
+        _reruns_left(job, lifecycle),
+    )  # fmt: skip
+
+
+def _reruns_left(job: Job, lifecycle: Lifecycle) -> int:
+    """A failure that goes back needs no other job, and whoever asked this one to stop does not want it again."""
+    if not job.policy.rerun_failed or job.is_cancel_requested or "retry" in lifecycle.table.targets:
+        return 0
+    return max(job.policy.retry.max_attempts - 1 - job.record.retries, 0)

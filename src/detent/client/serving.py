@@ -50,9 +50,7 @@ def unjudged(job: Job, facts: Facts) -> Reason:
     if askers:
         asking = f"who serves it asks: {_who(askers)}, and says in its log if the policy is out of reach"
     elif takers:
-        asking = (
-            "the service that is on the bus for its pool asks, and says in its log if policy or bus is away"
-        )
+        asking = "the service that is on the bus for its pool asks, and says in its log if policy or bus is away"
     else:
         asking = f"a worker that serves queue '{job.queue}' and kind '{job.kind}' would ask; is one running?"
     return Reason("waits_for_a_verdict", f"the policy has given no verdict on it yet; {asking}", job.updated_at)

@@ -67,8 +67,8 @@ def _unheard_of(job: Job, facts: Facts) -> Iterator[Reason]:
         text = f"worker '{job.owner}' has missed its heartbeats and may be gone; the reconciler takes the job back"
         yield Reason("orphaned", text, since=by)
     elif by < lease_end:
-        text = f"worker '{job.owner}' has to be heard of before its lease ends, or it loses the job"
-        yield Reason("heartbeat_limit", text, until=by)
+        text = "is to be heard of before it misses its second heartbeat in a row, or it loses the job"
+        yield Reason("heartbeat_limit", f"worker '{job.owner}' {text}", until=by)
 
 
 def _lease(job: Job, facts: Facts) -> Reason:

@@ -70,7 +70,7 @@ class Workers(Scoped):
             queues=names("queues", () if queues is None else queues) or (),
             kinds=names("kinds", kinds),
             adapters=names("adapters", adapters),
-            slots=check_whole("slots", slots, least=1, most=SLOTS_MAX),
+            slots=check_whole("slots", slots, least=0, most=SLOTS_MAX),
             running=check_whole("running", running, least=0, most=SLOTS_MAX),
             version=check_text_name("version", version),
             is_draining=is_draining,

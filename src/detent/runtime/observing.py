@@ -104,16 +104,21 @@ class Logging(Observer):
             log.error("the whole process stood still for %.1f s; %s: %s", for_s, what, handlers)
 
     def buried(self, job: "Job") -> None:
-        said = "%s job %s is a dead letter after %d attempts%s"
-        log.error(said, job.spec.kind, job.id, job.attempt, _why(job), extra=fields_of(job))
+        said = "%s job %s is a dead letter %s%s"
+        log.error(said, job.spec.kind, job.id, _attempts(job), _why(job), extra=fields_of(job))
 
     def given_up(self, job: "Job") -> None:
-        what = "has failed" if job.is_ended else "waits for a person to requeue it"
-        said = "%s job %s %s, '%s' after %d attempts%s"
-        log.error(said, job.spec.kind, job.id, what, job.state, job.attempt, _why(job), extra=fields_of(job))
+        what = f"has ended in '{job.state}'" if job.is_ended else f"waits in '{job.state}' for a person to requeue it,"
+        log.error("%s job %s %s %s%s", job.spec.kind, job.id, what, _attempts(job), _why(job), extra=fields_of(job))
 
     def troubled(self, duty: str, error: BaseException) -> None:
         log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
+
+
+def _attempts(job: "Job") -> str:
+    if not job.attempt:
+        return "before any attempt"
+    return f"after {job.attempt} attempt{'' if job.attempt == 1 else 's'}"
 
 
 def _why(job: "Job") -> str:

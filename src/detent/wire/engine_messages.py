@@ -32,7 +32,7 @@ class HeldJob(CamelShape, frozen=True, kw_only=True):
 class Register(CamelShape, frozen=True, kw_only=True):
     """`capacity`: how many jobs at once; 0: none for now. `jobs`: what it still holds from before it was cut off.
 
-    `instanceId` is new with each start of the engine, and stays the same over its reconnects.
+    `instanceId` is new with each start of the engine, and stays the same over its reconnects. `version` is for people.
     """
 
     engine_id: Name
@@ -41,6 +41,7 @@ class Register(CamelShape, frozen=True, kw_only=True):
     queues: Names = field(default_factory=lambda: ["default"])
     adapters: Names | None = None
     instance_id: Name | None = None
+    version: Name | None = None
     jobs: Annotated[list[HeldJob], Meta(max_length=CAPACITY_MAX)] = field(default_factory=list)
 
 
@@ -104,6 +105,21 @@ class Watch(CamelShape, frozen=True, kw_only=True):
 
 class Unwatch(CamelShape, frozen=True, kw_only=True):
     pass
+
+
+SAID: Final[dict[str, type[CamelShape]]] = {
+    "register": Register,
+    "job_ack": JobAck,
+    "job_reject": JobReject,
+    "job_started": JobStarted,
+    "job_progress": JobProgress,
+    "job_complete": JobComplete,
+    "job_failed": JobFailed,
+    "job_cancelled": JobCancelled,
+    "heartbeat": Heartbeat,
+    "watch": Watch,
+    "unwatch": Unwatch,
+}
 
 
 # -- what the service says

@@ -72,6 +72,13 @@ def _way_to_end(move: Move, source: State) -> str:
     return f"add a forward {own}dead_letter or fail from '{source.name}' to an ended state, by {speaker}, or {parked}"
 
 
+def has_way_back(lifecycle: Lifecycle) -> bool:
+    """Whether a job can have a second attempt. Where none can, the first loss ends it, whatever its budget says."""
+    return any(
+        move.recovery and move.verb in COUNTED and source.phase in LEASED for move, source, _ in edges(lifecycle)
+    )
+
+
 def when_used_up(lifecycle: Lifecycle, back: Move, source: State, target: State) -> tuple[str, State] | None:
     """What a counted loss comes to when the budget is used up, instead of the way back: the verb and where it leads."""
     forward = [(move, end) for move, state, end in edges(lifecycle) if state is source and not move.recovery]

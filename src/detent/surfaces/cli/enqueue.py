@@ -39,6 +39,10 @@ OPTIONS: Final = (
     click.option("--limit-key", metavar="KEY", help="Shares the limits of the jobs with this key."),
     click.option("--request-id", metavar="ID", help="Makes a repeat of this very command safe."),
     click.option("--max-attempts", type=click.IntRange(1), metavar="N", help="So many failures and crashes at most."),
+    click.option(
+        "--rerun-failed", is_flag=True,
+        help="Where its lifecycle has no way back: a new job when it fails, up to --max-attempts of them in all.",
+    ),
     click.option("--timeout", "timeout_s", type=Seconds(), help="How long one attempt may run."),
     click.option("--lease", "lease_s", type=Seconds(), help="How long a worker has it without a heartbeat: 30s to 2m."),
     click.option("--correlation", "correlation_id", metavar="ID", help="What it belongs to."),
@@ -120,6 +124,8 @@ def _policy(lifecycle: Lifecycle, given: dict[str, Any]) -> Policy | None:
     if lease_s is not None and not LEASE_S_MIN <= lease_s <= LEASE_S_MAX:
         raise click.UsageError(f"--lease is {lease_s:g} s; a lease lasts {LEASE_S_MIN:g} s to {LEASE_S_MAX:g} s.")
     settings = {name: value for name in ("timeout_s", "lease_s") if (value := given.pop(name)) is not None}
+    if given.pop("rerun_failed"):
+        settings["rerun_failed"] = True
     attempts = given.pop("max_attempts")
     if attempts is not None:
         settings["retry"] = replace(lifecycle.defaults.retry, max_attempts=attempts)

@@ -2,17 +2,19 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import to_builtins
 
 from detent.client import Job
-from detent.errors import DetentError, Refused, ServiceError
+from detent.errors import DetentError, InvalidArgument, Refused, ServiceError, shown
 from detent.surfaces.engine_socket.claims import Claims
 from detent.surfaces.engine_socket.engine import Engine
 from detent.surfaces.engine_socket.offering import Offering
 from detent.surfaces.engine_socket.outlet import Outlet
-from detent.surfaces.engine_socket.registering import resumed
+from detent.surfaces.engine_socket.packets import ATTACHED
+from detent.surfaces.engine_socket.registering import check_names, resumed
 from detent.surfaces.engine_socket.reporting import Report, verb_of
 from detent.surfaces.engine_socket.roster import Roster
 from detent.surfaces.engine_socket.shaping import Shaping, refusal_of, stop_of
@@ -40,18 +42,18 @@ class Desk:
         self._outlet = outlet
         self._shaping = shaping
         self._claims = Claims()
-        self._handlers: dict[str, tuple[type[CamelShape], Handler]] = {
-            "register": (messages.Register, self._register),
-            "job_ack": (messages.JobAck, self._ack),
-            "job_reject": (messages.JobReject, self._reject),
-            "job_started": (messages.JobStarted, self._report),
-            "job_progress": (messages.JobProgress, self._progress),
-            "job_complete": (messages.JobComplete, self._report),
-            "job_failed": (messages.JobFailed, self._report),
-            "job_cancelled": (messages.JobCancelled, self._report),
-            "heartbeat": (messages.Heartbeat, self._heartbeat),
-            "watch": (messages.Watch, self._watch),
-            "unwatch": (messages.Unwatch, self._unwatch),
+        self._handlers: dict[str, Handler] = {
+            "register": self._register,
+            "job_ack": self._ack,
+            "job_reject": self._reject,
+            "job_started": self._report,
+            "job_progress": self._progress,
+            "job_complete": self._report,
+            "job_failed": self._report,
+            "job_cancelled": self._report,
+            "heartbeat": self._heartbeat,
+            "watch": self._watch,
+            "unwatch": self._unwatch,
         }
 
     async def answered(self, visitor: Visitor, name: Any, said: Any) -> dict[str, Any]:
@@ -60,6 +62,10 @@ class Desk:
         try:
             visitor.take_turn()
             shape, handle = self._handler(name)
+            if said is ATTACHED:
+                raise InvalidArgument(
+                    f"{name} came with an attachment; send JSON alone: text instead of a Buffer or Blob"
+                )
             answer = await handle(visitor, read(shape, {} if said is None else said))
         except DetentError as error:
             answer = refusal_of(error)
@@ -72,7 +78,7 @@ class Desk:
             shown = escaped(str(name), _NAME_CHARS_MAX)
             message = f"there is no message '{shown}'; there are {', '.join(self._handlers)}"
             raise ServiceError("unknown_message", message)
-        return known
+        return messages.SAID[name], known
 
     def _engine(self, visitor: Visitor) -> Engine:
         engine = self._roster.of(visitor.sid)
@@ -84,7 +90,8 @@ class Desk:
     async def _register(self, visitor: Visitor, said: messages.Register) -> Registered:
         visitor.grant.check("work")
         visitor.grant.check_worker(said.engine_id)
-        engine = Engine(visitor.sid, visitor.grant.tenant, said)
+        check_names(said)
+        engine = Engine(visitor.sid, visitor.grant.tenant, said, since=datetime.now(UTC))
         await self._claims.settled(engine)
         if visitor.is_gone:
             raise ServiceError("not_registered")
@@ -93,7 +100,7 @@ class Desk:
             await self._outlet.emit(replaced.sid, "superseded", {"engineId": engine.name})
             await self._outlet.send_away(replaced.sid)
         jobs, lost = await resumed(visitor, engine, said.jobs, self._roster, self._shaping)
-        log.info("engine %s is there, with room for %d", escaped(engine.name, 64), engine.capacity)
+        log.info("engine %s is there, with room for %d", escaped(engine.name, _NAME_CHARS_MAX), engine.capacity)
         self._offering.nudge()
         return Registered(engine_id=engine.name, jobs=jobs, lost=lost)
 
@@ -128,6 +135,9 @@ class Desk:
         if said.job_id not in engine.offers:
             raise ServiceError("not_offered")
         self._offering.pass_by(engine, said.job_id)
+        why = "" if said.reason is None else f": {shown(said.reason)}"
+        name, job = escaped(engine.name, _NAME_CHARS_MAX), escaped(said.job_id, _NAME_CHARS_MAX)
+        log.info("engine %s rejects job %s%s", name, job, why, extra={"job_id": said.job_id})
         return Accepted()
 
     async def _report(self, visitor: Visitor, said: Report) -> Moved:

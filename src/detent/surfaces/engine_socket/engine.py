@@ -1,6 +1,7 @@
 """An engine that is connected: what it can do, what it holds, and what it is offered."""
 
 from collections import OrderedDict
+from datetime import datetime
 from typing import Final
 
 from detent.kernel import Job
@@ -14,9 +15,11 @@ REMEMBERED_MAX: Final = 1_000  # offers that have lapsed: an acknowledgement may
 class Engine:
     """One connection. The jobs it holds are on the record; what is known here is which of them this engine runs."""
 
-    def __init__(self, sid: str, tenant: str, said: Register) -> None:
+    def __init__(self, sid: str, tenant: str, said: Register, since: datetime) -> None:
         self.sid = sid
         self.tenant = tenant
+        self.since = since
+        self.version = said.version
         self.name = said.engine_id
         self.kinds = tuple(dict.fromkeys(said.job_types))
         self.queues = tuple(dict.fromkeys(said.queues))
@@ -27,6 +30,7 @@ class Engine:
         self.instance = said.instance_id or new_id()
         self.held: dict[str, int] = {}  # jobs, with their attempts
         self.offers: dict[str, float] = {}  # jobs, with the moment until which they are offered
+        self.is_listed = False  # among the workers
         self.is_silent = False  # it let an offer lapse, and has said nothing since; for a while it gets no other
         self._silent_until_s = 0.0
         self.offered_s = 0.0
@@ -53,6 +57,7 @@ class Engine:
     def take_over(self, before: "Engine") -> None:
         """What is known of the same connection, which has registered anew."""
         self.offers, self._lapsed, self._past = before.offers, before._lapsed, before._past
+        self.since = before.since
         if not self._names_instance:
             self.instance = before.instance
 
@@ -97,6 +102,10 @@ class Engine:
         """It is not to be had any more."""
         self.offers.pop(job_id, None)
         self._lapsed.pop(job_id, None)
+
+    def fence_of(self, job_id: str) -> tuple[str, int]:
+        """Of a job that it holds: whose it is, and by which attempt."""
+        return self.name, self.held[job_id]
 
     def attempt_of(self, job_id: str, said: int | None) -> int | None:
         """What is said of a job that it held is a repeat, or comes too late; the record knows."""

@@ -11,6 +11,7 @@ from detent.store.clock import new_id
 from detent.surfaces.engine_socket.desk import Desk
 from detent.surfaces.engine_socket.offering import Offering
 from detent.surfaces.engine_socket.outlet import NAMESPACE, Outlet
+from detent.surfaces.engine_socket.presence import Presence
 from detent.surfaces.engine_socket.roster import Roster
 from detent.surfaces.engine_socket.shaping import refusal_of
 from detent.surfaces.engine_socket.visitor import Visitor
@@ -24,12 +25,15 @@ log: Final = logging.getLogger("detent.engines")
 class EngineNamespace(AsyncNamespace):  # type: ignore[misc]  # the library has no types
     """What one connection says is dealt with in its order, one after the other."""
 
-    def __init__(self, service: Service, desk: Desk, roster: Roster, offering: Offering, outlet: Outlet) -> None:
+    def __init__(
+        self, service: Service, desk: Desk, roster: Roster, offering: Offering, presence: Presence, outlet: Outlet
+    ) -> None:
         super().__init__(NAMESPACE)
         self._service = service
         self._desk = desk
         self._roster = roster
         self._offering = offering
+        self._presence = presence
         self._outlet = outlet
         self.visitors: dict[str, Visitor] = {}
 
@@ -80,7 +84,9 @@ class EngineNamespace(AsyncNamespace):  # type: ignore[misc]  # the library has 
             visitor.stop_watching()
         engine = self._roster.remove(sid)
         if engine is not None:
-            log.info("engine %s has gone, with %d jobs", escaped(engine.name, 64), len(engine.held))
+            self._presence.leave(engine)
+            held = len(engine.held)
+            log.info("engine %s has gone, with %d job%s", escaped(engine.name, 64), held, "" if held == 1 else "s")
             self._offering.nudge()
 
     async def _said(self, sid: str, name: Any, said: Any) -> Any:

@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 import msgspec
-from socketio.packet import Packet
+from socketio.packet import BINARY_ACK, BINARY_EVENT, EVENT, Packet
 
-_BINARY: Final = ("5", "6")
+ATTACHED: Final = object()  # in the place of what came with attachments, which nobody has read
 
 
 class Json:
@@ -24,10 +24,21 @@ class Json:
 
 
 class TextPacket(Packet):  # type: ignore[misc]  # the library has no types
-    """Without attachments: they would be collected for as long as somebody sends them, whoever that is."""
+    """Without attachments: they would be collected for as long as somebody sends them, whoever that is. A message that
+    has some comes through without what it says, so that it can be refused; the attachments themselves do not.
+    """
+
+    packet_type: int
+    data: Any
 
     def decode(self, encoded_packet: Any) -> int:
-        if not isinstance(encoded_packet, str) or encoded_packet.startswith(_BINARY):
+        if not isinstance(encoded_packet, str):
             raise ValueError("messages are text here")
-        count: int = super().decode(encoded_packet)
-        return count
+        super().decode(encoded_packet)
+        if self.packet_type == BINARY_ACK:
+            raise ValueError("answers are text here")
+        if self.packet_type == BINARY_EVENT:
+            if not isinstance(self.data, list) or not self.data:
+                raise ValueError("a message has a name")
+            self.packet_type, self.data = EVENT, [self.data[0], ATTACHED]
+        return 0

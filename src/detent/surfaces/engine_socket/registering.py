@@ -1,14 +1,27 @@
-"""What an engine still holds when it comes back: by its own word, and by the record."""
+"""What an engine may call itself, and what it still holds when it comes back: by its own word, and by the record."""
 
 from collections.abc import Sequence
 
 from detent.client import Job
 from detent.kernel import Job as Record
+from detent.lifecycle.bounds import check_name
 from detent.surfaces.engine_socket.engine import Engine
 from detent.surfaces.engine_socket.roster import Roster
 from detent.surfaces.engine_socket.shaping import Shaping
 from detent.surfaces.engine_socket.visitor import Visitor
-from detent.wire.engine_messages import Granted, HeldJob, Lost
+from detent.wire.engine_messages import Granted, HeldJob, Lost, Register
+
+
+def check_names(said: Register) -> None:
+    """What could be on no record is refused at once, and not at the first job."""
+    named = {
+        "engineId": [said.engine_id], "jobTypes": said.job_types, "queues": said.queues, "adapters": said.adapters,
+        "instanceId": [said.instance_id], "version": [said.version],
+    }  # fmt: skip
+    for field, names in named.items():
+        for name in names or ():
+            if name is not None:
+                check_name(field, name)
 
 
 async def resumed(

@@ -56,6 +56,9 @@ class Roster:
     def of(self, sid: str) -> Engine | None:
         return self._by_sid.get(sid)
 
+    def named(self, tenant: str, name: str) -> Engine | None:
+        return self._by_name.get((tenant, name))
+
     def of_tenant(self, tenant: str) -> list[Engine]:
         return [engine for engine in self._by_sid.values() if engine.tenant == tenant]
 

@@ -1,5 +1,7 @@
 """Jobs and refusals in the words of engines."""
 
+from typing import Final
+
 from msgspec import structs
 
 from detent.client import Client
@@ -10,6 +12,9 @@ from detent.wire.engine_messages import Granted, Lost, Refusal, Stop
 from detent.wire.http.jobs import opened_of
 from detent.wire.moments import if_set, to_millis
 from detent.wire.shape import error_text
+
+# Ids of requests are made for engines, who know nothing of them: the end of an attempt is reported once.
+_REPORTED: Final = "this attempt was reported to have ended otherwise; what was reported first stands"
 
 
 class Shaping:
@@ -46,6 +51,5 @@ def stop_of(job: Job, reason: str | None) -> Stop:
 def refusal_of(error: DetentError) -> Refusal:
     if not isinstance(error, Refused):
         return Refusal(code=error.code, detail=str(error))
-    return Refusal(
-        code=error.code, detail=str(error), job_id=error.job_id, status=error.state, allowed=list(error.allowed)
-    )
+    detail = _REPORTED if error.code == "request_conflict" else str(error)
+    return Refusal(code=error.code, detail=detail, job_id=error.job_id, status=error.state, allowed=list(error.allowed))

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from typing import Final
 
 from socketio import AsyncServer
@@ -12,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from detent.errors import DetentError, ServiceError
 from detent.runtime.duty import for_ever
-from detent.runtime.observing import Logging
+from detent.runtime.observing import Observer
 from detent.store.fleet import REPORT_S
 from detent.surfaces.engine_socket.desk import Desk
 from detent.surfaces.engine_socket.following import Following
@@ -20,6 +19,7 @@ from detent.surfaces.engine_socket.namespace import EngineNamespace
 from detent.surfaces.engine_socket.offering import Offering
 from detent.surfaces.engine_socket.outlet import NAMESPACE, Outlet
 from detent.surfaces.engine_socket.packets import Json, TextPacket
+from detent.surfaces.engine_socket.presence import Presence
 from detent.surfaces.engine_socket.roster import Roster
 from detent.surfaces.engine_socket.settings import EngineSettings
 from detent.surfaces.engine_socket.shaping import Shaping
@@ -34,7 +34,6 @@ from detent.surfaces.telemetry.service import Families
 
 PATH: Final = "/socket.io"
 SWEEP_S: Final = 0.2
-_HOST: Final = "socket.io"
 log: Final = logging.getLogger("detent.engines")
 
 
@@ -54,7 +53,6 @@ class EngineSocket:
         self._duties: list[asyncio.Task[None]] = []
         self._followed: dict[str, asyncio.Task[None]] = {}
         self._strangers: dict[str, float] = {}
-        self._since = datetime.now(UTC)
 
     # -- from beginning to end
 
@@ -66,7 +64,8 @@ class EngineSocket:
         self._following = Following(service, self.roster, self._outlet, shaping)
         watching = Watching(service, self._outlet, legacy=legacy)
         desk = Desk(self.roster, self._offering, watching, self._outlet, shaping)
-        self._namespace = EngineNamespace(service, desk, self.roster, self._offering, self._outlet)
+        self._presence = Presence(service, self.roster)
+        self._namespace = EngineNamespace(service, desk, self.roster, self._offering, self._presence, self._outlet)
         self._server.register_namespace(self._namespace)
         self._begin("offer", self._offering.round)
         self._begin("hear of work", self._hear)
@@ -74,7 +73,11 @@ class EngineSocket:
         self._begin("report engines", self._report)
 
     async def send_away(self) -> None:
-        """Engines connect again, to this service or another, and go on with what they hold."""
+        """Engines connect again, to this service or another, and go on with what they hold. There is nothing to tell
+        them any more, and no tail of the log to learn it from.
+        """
+        for following in self._followed.values():
+            following.cancel()
         for sid in list(self._namespace.visitors):
             await self._outlet.emit(sid, "closing", {})
             await self._outlet.close(sid)
@@ -121,7 +124,7 @@ class EngineSocket:
     # -- what is done all the time
 
     def _begin(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
-        self._duties.append(asyncio.create_task(for_ever(what, work, Logging())))
+        self._duties.append(asyncio.create_task(for_ever(what, work, _Telling())))
 
     async def _hear(self) -> None:
         mark: str | None = None
@@ -133,15 +136,18 @@ class EngineSocket:
         await asyncio.sleep(SWEEP_S)
         self._follow()
         self._namespace.forget_the_gone(asyncio.get_running_loop().time())
+        await self._presence.catch_up()
         await self._send_strangers_away()
 
     def _follow(self) -> None:
+        if self._service.is_closing:
+            return
         tenants = self.roster.tenants
         for tenant in [each for each in self._followed if each not in tenants]:
             self._followed.pop(tenant).cancel()
         for tenant in tenants:
             if tenant not in self._followed:
-                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), Logging())  # type: ignore[misc]
+                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), _Telling())  # type: ignore[misc]
                 self._followed[tenant] = asyncio.create_task(work)
 
     async def _send_strangers_away(self) -> None:
@@ -154,14 +160,15 @@ class EngineSocket:
                 await self._outlet.hang_up(sid)
 
     async def _report(self) -> None:
-        """Beside the store's other workers, so that everybody sees them."""
-        for engine in self.roster:
-            await self._service.client_of(engine.tenant).report_worker(
-                engine.name, host=_HOST, pid=0, started_at=self._since, queues=engine.queues, kinds=engine.kinds,
-                adapters=None if engine.adapters is None else sorted(engine.adapters), slots=max(engine.capacity, 1),
-                running=min(len(engine.held), max(engine.capacity, 1)), is_draining=engine.capacity == 0,
-            )  # fmt: skip
+        await self._presence.report()
         await asyncio.sleep(REPORT_S)
+
+
+class _Telling(Observer):
+    """Of trouble with what is done for engines."""
+
+    def troubled(self, duty: str, error: BaseException) -> None:
+        log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
 
 
 def _silent(name: str) -> logging.Logger:

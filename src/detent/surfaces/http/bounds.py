@@ -53,7 +53,7 @@ _BY_NAME: Final[dict[str, Bounds]] = {
     "lifecycle_version": _COUNT,
     "pid": _COUNT,
     "depth_max": _COUNT,
-    "slots": {"minimum": 1, "maximum": SLOTS_MAX},
+    "slots": {"minimum": 0, "maximum": SLOTS_MAX},
     "running": {"minimum": 0, "maximum": SLOTS_MAX},
     "reason_code": {"enum": sorted(REASON_CODES)},
     "stage": {"enum": sorted(STAGES)},

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from detent.lifecycle import Lifecycle, State
-from detent.lifecycle.soundness.answers import COUNTED, when_used_up
+from detent.lifecycle.soundness.answers import COUNTED, has_way_back, when_used_up
 from detent.lifecycle.soundness.graph import edges
 from detent.lifecycle.table import Route
 from detent.lifecycle.words import LEASED
@@ -41,10 +41,10 @@ def _then(route: Route) -> str:
 
 
 def _budget(lifecycle: Lifecycle) -> str:
-    rows = list(_used_up(lifecycle))
-    if not rows:
-        return "There is no way back: the first loss ends the job, and running it again makes a new, linked job."
-    return "\n\n".join(["When the attempts are used up:", table(("in", "on", "then"), rows)])
+    if not has_way_back(lifecycle):
+        ends = "There is no way back: the first loss ends the job, and running it again makes a new, linked job"
+        return f"{ends}. With `rerun_failed` in its policy that happens by itself, after a failure that is retryable."
+    return "\n\n".join(["When the attempts are used up:", table(("in", "on", "then"), _used_up(lifecycle))])
 
 
 def _used_up(lifecycle: Lifecycle) -> Iterator[tuple[str, str, str]]:

@@ -1,11 +1,12 @@
 """A lifecycle's own rules and the settings its jobs start from."""
 
-from detent.lifecycle import Lifecycle, Policy, Retry
+from detent.lifecycle import Lifecycle, Retry
+from detent.lifecycle.soundness.answers import has_way_back
 from detent.surfaces.reference.markdown import code, table
 
 
 def settings(lifecycle: Lifecycle) -> str:
-    return "\n\n".join([*_rules(lifecycle), "Defaults, which a job type may override:", _defaults(lifecycle.defaults)])
+    return "\n\n".join([*_rules(lifecycle), "Defaults, which a job type may override:", _defaults(lifecycle)])
 
 
 def _rules(lifecycle: Lifecycle) -> list[str]:
@@ -23,20 +24,24 @@ def _has_reclaim(lifecycle: Lifecycle) -> bool:
     return any(state.phase == "parked" and "claim" in lifecycle.table.allowed[state.name] for state in lifecycle.states)
 
 
-def _defaults(policy: Policy) -> str:
+def _defaults(lifecycle: Lifecycle) -> str:
+    policy = lifecycle.defaults
     rows = [
         (code("lease_s"), f"{policy.lease_s:g}"),
         (code("heartbeat_s"), f"{policy.heartbeat_s:g}"),
         (code("timeout_s"), "none" if policy.timeout_s is None else f"{policy.timeout_s:g}"),
         (code("grace_s"), f"{policy.grace_s:g}"),
-        (code("retry"), _retry(policy.retry)),
+        (code("retry"), _retry(policy.retry, has_way_back=has_way_back(lifecycle))),
+        (code("rerun_failed"), code("true" if policy.rerun_failed else "false")),
     ]
     return table(("setting", "value"), rows)
 
 
-def _retry(retry: Retry) -> str:
+def _retry(retry: Retry, *, has_way_back: bool) -> str:
     if retry.max_attempts == 1:
         return "never"
+    if not has_way_back:
+        return f"one attempt; with `rerun_failed` {retry.max_attempts} jobs in a row, {_backoff(retry)}"
     return f"{retry.max_attempts} attempts, {_backoff(retry)}"
 
 

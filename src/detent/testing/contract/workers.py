@@ -16,7 +16,7 @@ WHOLE: Final[dict[str, Any]] = HOST | {
 }  # fmt: skip
 
 WRONG: Final[tuple[dict[str, Any], ...]] = (
-    {"queues": []}, {"queues": ["x"] * 101}, {"slots": 0}, {"running": -1}, {"host": ""}, {"pid": -1},
+    {"queues": []}, {"queues": ["x"] * 101}, {"slots": -1}, {"running": -1}, {"host": ""}, {"pid": -1},
     {"lanes": ["async"]}, {"lanes": [Lane(isolation="", kinds=("a",), slots=1)]},
     {"lanes": [Lane(isolation="async", kinds=("a",), slots=0)]},
 )  # fmt: skip

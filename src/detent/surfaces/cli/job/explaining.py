@@ -153,7 +153,10 @@ def _until(reason: Reason, found: Explanation) -> str:
 
 def _budget(budget: Budget) -> str:
     used = f"{counted(budget.failures, 'failure')} and {counted(budget.crashes, 'crash', 'crashes')} so far"
-    return f"Budget: {used}; {budget.attempts_left} of {counted(budget.attempts_max, 'attempt')} left."
+    left = f"Budget: {used}; {budget.attempts_left} of {counted(budget.attempts_max, 'attempt')} left."
+    if not budget.reruns_left:
+        return left
+    return f"{left} If it fails, a new job runs it again; {counted(budget.reruns_left, 'such job')} may follow."
 
 
 def _ways(found: Explanation) -> Table:
