@@ -115,6 +115,16 @@ class Logging(Observer):
         log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
 
 
+class Troubled(Observer):
+    """Only of trouble, in the log of whoever's duty it is."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+
+    def troubled(self, duty: str, error: BaseException) -> None:
+        self._log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
+
+
 def _attempts(job: "Job") -> str:
     if not job.attempt:
         return "before any attempt"

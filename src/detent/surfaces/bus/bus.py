@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from detent.runtime.duty import for_ever, nudged_within
 from detent.runtime.gate import Gate
-from detent.runtime.observing import Logging
+from detent.runtime.observing import Troubled
 from detent.surfaces.bus.dispatching import Dispatcher
 from detent.surfaces.bus.following import Following
 from detent.surfaces.bus.intake import Intake
@@ -57,7 +57,8 @@ class Bus:
         self._dispatcher = Dispatcher(client, self._link, self._pools)
         self._judge = Judge(client, self._gate, self._link, self._ready.set)
         self._following = Following(service, self._outbox, self._link, self._stir)
-        self._joining = asyncio.create_task(for_ever("join the bus", _minded("join the bus", self._join), Logging()))
+        joining = for_ever("join the bus", _minded("join the bus", self._join), Troubled(log))
+        self._joining = asyncio.create_task(joining)
         self._joining.add_done_callback(_tell_end)
 
     async def send_away(self) -> None:
@@ -83,7 +84,7 @@ class Bus:
         inbox = await self._link.inbox()
         log.info("on the bus at %s, as '%s'", self._link.shown, self.settings.name)
         duties = [
-            asyncio.create_task(for_ever(what, _minded(what, work), Logging()))
+            asyncio.create_task(for_ever(what, _minded(what, work), Troubled(log)))
             for what, work in self._duties(inbox).items()
         ]
         try:

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from detent.errors import DetentError, ServiceError
 from detent.runtime.duty import for_ever
-from detent.runtime.observing import Observer
+from detent.runtime.observing import Troubled
 from detent.store.fleet import REPORT_S
 from detent.surfaces.engine_socket.desk import Desk
 from detent.surfaces.engine_socket.following import Following
@@ -124,7 +124,7 @@ class EngineSocket:
     # -- what is done all the time
 
     def _begin(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
-        self._duties.append(asyncio.create_task(for_ever(what, work, _Telling())))
+        self._duties.append(asyncio.create_task(for_ever(what, work, Troubled(log))))
 
     async def _hear(self) -> None:
         mark: str | None = None
@@ -147,7 +147,7 @@ class EngineSocket:
             self._followed.pop(tenant).cancel()
         for tenant in tenants:
             if tenant not in self._followed:
-                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), _Telling())  # type: ignore[misc]
+                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), Troubled(log))  # type: ignore[misc]
                 self._followed[tenant] = asyncio.create_task(work)
 
     async def _send_strangers_away(self) -> None:
@@ -162,13 +162,6 @@ class EngineSocket:
     async def _report(self) -> None:
         await self._presence.report()
         await asyncio.sleep(REPORT_S)
-
-
-class _Telling(Observer):
-    """Of trouble with what is done for engines."""
-
-    def troubled(self, duty: str, error: BaseException) -> None:
-        log.error("%s: %s: %s; trying again", duty, type(error).__name__, error)
 
 
 def _silent(name: str) -> logging.Logger:

@@ -17,7 +17,8 @@ from detent.telemetry.redaction import Redaction, redacted, redacted_text
 
 # What Python puts on every record. Whatever else is there came by `extra`.
 _USUAL: Final = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime", "taskName", *FIELDS, FAULT, STACK})
-_OWN_WORDS: Final = ("detent.worker", "detent.engines", "detent.http.access")  # whose messages say it themselves
+# Whose messages say it themselves.
+_OWN_WORDS: Final = ("detent.worker", "detent.engines", "detent.bus", "detent.http.access")
 _MARGIN: Final = "    | "
 
 
