@@ -16,7 +16,7 @@ from tests.paths.table import PATHS, job_id_of
 
 BY_HAND = ("cancelled", "denied")  # categories of what somebody wanted
 LATE = re.compile(r" job (\S+) attempt \d+ came too late")
-GIVEN_UP = re.compile(r" (\w+) job \S+ (?:has failed|waits for a person to requeue it), '(\w+)' after")
+GIVEN_UP = re.compile(r" (\w+) job \S+ (?:has ended|waits) in '(\w+)'")
 COUNTED = re.compile(r'detent_given_up_total\{kind="(\w+)",state="(\w+)"\} (\d+)')
 
 
