@@ -18,6 +18,11 @@ KEY = load_pem_private_key(Path(sys.argv[3]).read_bytes(), password=None) if len
 busy: set[str] = set()
 
 
+async def connect(**asked: object) -> nats.NATS:
+    """However long the bus is away: without this the library gives up after two minutes."""
+    return await nats.connect(**{"servers": URL, "max_reconnect_attempts": -1, **asked})
+
+
 async def beat(bus: nats.NATS) -> None:
     """Who says how busy they are is listed, and gets no more jobs than they have room for."""
     while True:
@@ -26,7 +31,7 @@ async def beat(bus: nats.NATS) -> None:
 
 
 async def main() -> None:
-    bus = await nats.connect(URL)
+    bus = await connect()
 
     async def work(job: job_pb2.JobRequest) -> job_pb2.JobResult:
         busy.add(job.job_id)
@@ -43,7 +48,7 @@ async def main() -> None:
 
     beating = asyncio.create_task(beat(bus))
     try:
-        await run_worker(URL, TOPIC, work, private_key=KEY, sender_id=NAME)
+        await run_worker(URL, TOPIC, work, private_key=KEY, sender_id=NAME, connect_fn=connect)
     finally:
         beating.cancel()
         await bus.close()

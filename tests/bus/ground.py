@@ -32,6 +32,8 @@ class Ground:
 
     async def hand_out(self, count: int = 1) -> list[Job]:
         """To the pool, as far as the record goes."""
+        if not count:
+            return []
         for _ in range(count):
             job = await self.client.enqueue(TOPIC, queue=TOPIC, lifecycle="dispatch")
             await self.client.schedule(job.id, verdict="allow", rule="default")
@@ -55,8 +57,8 @@ class Ground:
 
 
 @asynccontextmanager
-async def ground(folder: Path, server: NatsServer) -> AsyncIterator[Ground]:
-    link = Link(server.url, BusSettings())
+async def ground(folder: Path, server: NatsServer, topics: tuple[str, ...] = ("job.>",)) -> AsyncIterator[Ground]:
+    link = Link(server.url, BusSettings(topics=topics))
     async with detent.connect(f"sqlite:///{folder / 'jobs.db'}") as client, connection(server.url) as bus:
         await link.open()
         made = Ground(client, link, bus)

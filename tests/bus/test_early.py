@@ -6,10 +6,10 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from cap.progress import cancel_payload, emit_cancel
+from cap.progress import cancel_payload, emit_cancel, emit_progress, progress_payload
 
-from detent.surfaces.bus.early import KEPT_MAX, KEPT_S, Early
-from tests.bus.playing import SENDER, connection, ids, job, submit, until
+from detent.surfaces.bus.early import EARLY_MAX, EARLY_S, Early
+from tests.bus.playing import SENDER, WORKER, connection, ids, job, submit, until
 from tests.bus.server import NatsServer
 from tests.bus.site import BusSite
 
@@ -43,15 +43,46 @@ def test_message_does_not_wait_for_ever() -> None:
     clock = Clock()
     early = Early(clock)
     early.keep([5], settled=3, seen={5})
-    clock.now_s = KEPT_S
+    clock.now_s = EARLY_S
 
     assert early.keep([5], settled=3, seen={5}) == set()
 
 
-def test_messages_about_jobs_that_never_were_leave_room_for_others() -> None:
-    places = list(range(10, 10 + 2 * KEPT_MAX))
+def test_messages_about_jobs_that_never_were_leave_room_for_others_however_many_come() -> None:
+    early = Early(Clock())
+    kept: set[int] = set()
+    for first in range(10, 1_000, 100):
+        places = list(range(first, first + 100))
+        kept |= early.keep(places, settled=3, seen=places)
 
-    assert len(Early(Clock()).keep(places, settled=3, seen=places)) == KEPT_MAX
+    assert len(kept) == EARLY_MAX
+
+
+def test_message_whose_time_is_over_does_not_begin_anew() -> None:
+    clock = Clock()
+    early = Early(clock)
+    early.keep([5], settled=3, seen={5})
+    clock.now_s = EARLY_S
+    early.keep([7], settled=3, seen={7})
+
+    assert early.keep([5], settled=3, seen={5}) == set()
+
+
+def test_messages_about_jobs_that_never_were_hold_up_no_submission_of_several_services(
+    start: Callable[..., BusSite], nats_server: NatsServer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    site = start()
+    other = BusSite(tmp_path_factory.mktemp("other"), nats_server.url, url=site.services.site.url)
+
+    async def play() -> None:
+        async with connection(nats_server.url) as bus:
+            for number in range(2_000):
+                await emit_progress(bus, progress_payload(WORKER, f"never-{number}", "step", 1, "hm"))
+            await submit(bus, job("j1"))
+            await until(lambda: site.in_state("j1", "SCHEDULED"), EARLY_S / 2)
+
+    with other:
+        asyncio.run(play())
 
 
 def test_cancel_waits_for_a_submission_that_a_killed_service_had(
@@ -71,7 +102,7 @@ def test_cancel_waits_for_a_submission_that_a_killed_service_had(
             await bus.flush()
             other.kill()
             for name in names:
-                await until(lambda name=name: site.in_state(name, "CANCELLED"), KEPT_S)  # type: ignore[misc]
+                await until(lambda name=name: site.in_state(name, "CANCELLED"), EARLY_S)  # type: ignore[misc]
 
     with other:
         asyncio.run(play())
@@ -87,6 +118,6 @@ def test_cancel_waits_for_a_submission_that_the_same_service_had_before_it_was_k
             await asyncio.to_thread(site.start)
             await asyncio.to_thread(site.wait_until_joined)
             await emit_cancel(bus, cancel_payload(SENDER, "j1", "at once", "ann"))
-            await until(lambda: site.in_state("j1", "CANCELLED"), KEPT_S)
+            await until(lambda: site.in_state("j1", "CANCELLED"), EARLY_S)
 
     asyncio.run(play())

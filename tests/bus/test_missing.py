@@ -81,3 +81,34 @@ def test_pool_that_never_says_it_is_busy_is_not_given_more_than_it_has_slots_for
             return await here.pools.room(TOPIC)
 
     assert asyncio.run(play()) == 0
+
+
+def test_pool_is_not_given_more_and_more_though_its_workers_have_more_slots_than_they_use(
+    nats_server: NatsServer, tmp_path: Path
+) -> None:
+    async def play() -> int:
+        async with ground(tmp_path, nats_server) as here:
+            await here.beat("one-by-one", 1)
+            given = 0
+            for _ in range(10):
+                await here.wait("one-by-one", 1, for_s=WINDOW_S)
+                given += len(await here.hand_out(max(await here.pools.room(TOPIC), 0)))
+            return given
+
+    assert SLOTS + 1 < asyncio.run(play()) <= 2 * (SLOTS + 1)
+
+
+def test_next_service_leaves_no_room_to_lost_jobs_either(nats_server: NatsServer, tmp_path: Path) -> None:
+    """It and the workers were killed together, and new workers have not had a job yet."""
+
+    async def play() -> int:
+        async with ground(tmp_path, nats_server) as here:
+            await here.beat("doomed", SLOTS)
+            await here.hand_out(SLOTS + 1)
+            await here.wait("doomed", SLOTS, for_s=STEP_S)
+            await here.pools.report()
+        async with ground(tmp_path, nats_server) as here:
+            await here.wait("next", 0, for_s=SEEN_S + 2 * WINDOW_S + STEP_S)
+            return await here.pools.room(TOPIC)
+
+    assert asyncio.run(play()) == SLOTS

@@ -9,6 +9,7 @@ import pytest
 from cap.pb.cordum.agent.v1 import job_pb2
 from cap.progress import emit_progress, progress_payload
 
+from detent.errors import ServiceError
 from tests.bus.ground import ground
 from tests.bus.playing import TOPIC, WORKER, connection, ids, job, listening, submit, succeed, until, worker
 from tests.bus.server import NatsServer
@@ -188,7 +189,7 @@ def test_what_could_not_be_brought_is_brought_later_though_it_was_claimed_long_a
             handed = await listening(here.bus, TOPIC)
             held = [each.record for each in await here.hand_out(3)]
             await here.link.close()
-            with pytest.raises(Exception, match="nothing can be put on the bus"):
+            with pytest.raises(ServiceError, match="nothing can be put on the bus"):
                 await here.outbox.bring(held)
             await here.link.open()
             await here.outbox.sweep(FAR)
@@ -196,6 +197,41 @@ def test_what_could_not_be_brought_is_brought_later_though_it_was_claimed_long_a
             return [each.job_request.job_id for each in handed.packets]
 
     assert len(set(asyncio.run(play()))) == 3
+
+
+def test_what_is_owed_is_owed_until_it_was_brought(nats_server: NatsServer, tmp_path: Path) -> None:
+    async def play() -> int:
+        async with ground(tmp_path, nats_server) as here:
+            handed = await listening(here.bus, TOPIC)
+            held = [each.record for each in await here.hand_out(3)]
+            for _ in range(2):  # the second time by the sweep itself
+                await here.link.close()
+                with pytest.raises(ServiceError):
+                    await here.outbox.bring(held)
+                with pytest.raises(ServiceError):
+                    await here.outbox.sweep(FAR)
+            await here.link.open()
+            await here.outbox.sweep(FAR)
+            await until(lambda: len(handed.packets) == 3)
+            return len(handed.packets)
+
+    assert asyncio.run(play()) == 3
+
+
+def test_new_topics_make_the_service_forget_nothing_of_the_others(nats_server: NatsServer, tmp_path: Path) -> None:
+    """A job that was claimed, and not published yet, when the service was stopped to give it another topic."""
+
+    async def play() -> list[str]:
+        async with ground(tmp_path, nats_server) as here:
+            (held,) = await here.hand_out()
+        async with ground(tmp_path, nats_server, topics=("job.>", "new.>")) as here:
+            handed = await listening(here.bus, TOPIC)
+            await here.outbox.sweep(0)
+            await until(lambda: handed.packets)
+            assert [each.job_request.job_id for each in handed.packets] == [held.id]
+        return [held.id]
+
+    assert asyncio.run(play())
 
 
 def test_progress_that_comes_again_changes_nothing(nats_server: NatsServer, tmp_path: Path) -> None:

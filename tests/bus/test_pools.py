@@ -1,12 +1,17 @@
 """What everybody can see of pools: who is there, how busy they are, and for how much they have room."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from cap.heartbeat import emit_heartbeat, heartbeat_payload
 from cap.runtime import Agent, InMemoryBlobStore
 
+from detent.store.fleet import SEEN_S, WORKER_KEPT_S
+from detent.surfaces.bus.members import Member, Members
+from detent.surfaces.bus.packets import Packet, message
+from detent.surfaces.bus.subjects import Topics
 from tests.bus.playing import TOPIC, WORKER, connection, ids, job, submit, succeed, until, worker
 from tests.bus.site import BusSite
 
@@ -103,3 +108,65 @@ def test_topics_of_a_worker_that_greeted_are_known_to_the_next_service_too(site:
             await agent.close()
 
     assert asyncio.run(play()) == [[TOPIC]]
+
+
+def heartbeat(worker: str, topic: str, *, running: int = 0, slots: int = 2) -> Packet:
+    told = message("Heartbeat", worker_id=worker, pool=topic, active_jobs=running, max_parallel_jobs=slots)
+    return Packet("t", worker, "heartbeat", told)
+
+
+def greeting(worker: str, *topics: str) -> Packet:
+    return Packet("t", worker, "handshake", message("Handshake", component_id=worker, ready_topics=topics))
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def known(clock: Clock) -> Members:
+    return Members(Topics(["job.>"]), clock)
+
+
+def test_greeting_names_all_that_a_worker_serves() -> None:
+    members = known(Clock())
+    members.hear(greeting("w1", "job.old", "job.both"))
+    members.hear(greeting("w1", "job.new", "job.both"))
+
+    assert (members.of("job.old"), len(members.of("job.new")), len(members.of("job.both"))) == ([], 1, 1)
+
+
+def test_worker_that_serves_another_topic_now_is_not_recalled_for_the_old_one() -> None:
+    clock = Clock()
+    members = known(clock)
+    members.recall(Member("w1", datetime.now(UTC), ("job.old",), seen_s=clock.now_s))
+    members.hear(heartbeat("w1", "job.new"))
+
+    assert (members.of("job.old"), len(members.of("job.new"))) == ([], 1)
+
+
+def test_worker_that_names_no_topic_is_recalled_for_those_it_had() -> None:
+    clock = Clock()
+    members = known(clock)
+    members.recall(Member("w1", datetime.now(UTC), ("job.old",), seen_s=clock.now_s - SEEN_S))
+    assert members.of("job.old") == []
+
+    members.hear(heartbeat("w1", "", slots=3))
+
+    assert [each.slots for each in members.of("job.old")] == [3]
+
+
+def test_no_more_jobs_count_as_lost_than_workers_can_have_lost() -> None:
+    clock = Clock()
+    members = known(clock)
+    members.hear(heartbeat("w1", TOPIC, slots=2))
+    here = members.lost_most(TOPIC)
+    clock.now_s += SEEN_S
+    members.hear(heartbeat("w2", TOPIC, slots=4))
+
+    assert (here, members.lost_most(TOPIC)) == (3, 3 + 5)
+    clock.now_s += WORKER_KEPT_S
+    assert members.lost_most(TOPIC) == 0

@@ -267,6 +267,7 @@ def test_engine_is_told_to_stop_and_says_when_it_has(service: Service, engine: E
         beat = one.ask("heartbeat")
         stopped = one.ask("job_cancelled", {"jobId": job_id})
         assert (told["reason"], told["attempt"]) == ("not needed", 1)
+        assert [each["reason"] for each in beat["cancelled"]] == ["not needed"]
         assert (told["jobId"], [each["jobId"] for each in beat["cancelled"]]) == (job_id, [job_id])
         assert stopped["job"]["status"] == "failed"
     else:

@@ -8,9 +8,8 @@ from typing import Final
 from nats.aio.subscription import Subscription
 from starlette.types import Receive, Scope, Send
 
-from detent.runtime.duty import for_ever, nudged_within
+from detent.runtime.duty import nudged_within
 from detent.runtime.gate import Gate
-from detent.runtime.observing import Troubled
 from detent.surfaces.bus.dispatching import Dispatcher
 from detent.surfaces.bus.following import Following
 from detent.surfaces.bus.intake import Intake
@@ -19,14 +18,14 @@ from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.outbox import Outbox
 from detent.surfaces.bus.pools import Pools
 from detent.surfaces.bus.settings import BusSettings
-from detent.surfaces.bus.trouble import own_mistakes
 from detent.surfaces.http.service import Service
+from detent.surfaces.minding import minded
 from detent.surfaces.telemetry.service import Families
 
 LOOK_S: Final = 0.5  # for pools that have come, and for what nobody was told of
 REPORT_LOOK_S: Final = 0.5
 STREAMS_LOOK_S: Final = 10.0
-AGAIN_S: Final = 0.25  # after the bus was lost
+REJOIN_S: Final = 0.25  # after the bus was lost
 log: Final = logging.getLogger("detent.bus")
 
 
@@ -42,7 +41,7 @@ class Bus:
         self._gate = Gate(self.settings.rules)
         self._gate.check()
         self._ready, self._waiting = asyncio.Event(), asyncio.Event()
-        self._joining: asyncio.Task[None] | None = None
+        self._joining: asyncio.Future[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         raise AssertionError("a bus is mounted nowhere")
@@ -57,8 +56,7 @@ class Bus:
         self._dispatcher = Dispatcher(client, self._link, self._pools)
         self._judge = Judge(client, self._gate, self._link, self._ready.set)
         self._following = Following(service, self._outbox, self._link, self._stir)
-        joining = for_ever("join the bus", _minded("join the bus", self._join), Troubled(log))
-        self._joining = asyncio.create_task(joining)
+        self._joining = asyncio.ensure_future(minded("join the bus", self._join, log))
         self._joining.add_done_callback(_tell_end)
 
     async def send_away(self) -> None:
@@ -83,14 +81,11 @@ class Bus:
         await self._pools.open()
         inbox = await self._link.inbox()
         log.info("on the bus at %s, as '%s'", self._link.shown, self.settings.name)
-        duties = [
-            asyncio.create_task(for_ever(what, _minded(what, work), Troubled(log)))
-            for what, work in self._duties(inbox).items()
-        ]
+        duties = [asyncio.ensure_future(minded(what, work, log)) for what, work in self._duties(inbox).items()]
         try:
             await self._link.lost.wait()
             log.warning("the bus is lost; it is tried again")
-            await asyncio.sleep(AGAIN_S)
+            await asyncio.sleep(REJOIN_S)
         finally:
             for each in duties:
                 each.cancel()
@@ -134,15 +129,7 @@ class Bus:
         await self._link.look()
 
 
-def _minded(what: str, work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    async def minded() -> None:
-        with own_mistakes(what):
-            await work()
-
-    return minded
-
-
-def _tell_end(joining: asyncio.Task[None]) -> None:
+def _tell_end(joining: asyncio.Future[None]) -> None:
     """A duty ends with an error only by a mistake of ours, which nobody else would hear of until the service stops."""
     if not joining.cancelled() and (error := joining.exception()) is not None:
         log.error("the service is off the bus until it is started again", exc_info=error)

@@ -10,8 +10,9 @@ from typing import Final
 
 from detent.surfaces.bus.link import ACK_WAIT_S
 
-KEPT_S: Final = 6 * ACK_WAIT_S  # what a killed service had comes again after one of them, or two
-KEPT_MAX: Final = 100  # a sender that speaks of jobs that never were keeps nobody else's messages from the inbox
+EARLY_S: Final = 6 * ACK_WAIT_S  # what a killed service had comes again after one of them, or two
+# At once: what waits takes up the inbox, and a sender that speaks of jobs that never were is to keep nobody from it.
+EARLY_MAX: Final = 40
 
 
 class Early:
@@ -27,12 +28,13 @@ class Early:
         Up to `settled` all is dealt with, and `seen` are at hand: their submissions are committed.
         """
         now_s = self._clock()
-        since_s = {place: at_s for place, at_s in self._since_s.items() if place > settled}
-        at_hand = {*seen, *since_s}
+        at_hand = {*seen, *self._since_s}
         while settled + 1 in at_hand:
             settled += 1
-        begun_s = {place: since_s.get(place, now_s) for place in unknown if place > settled}
-        kept = [place for place, at_s in begun_s.items() if now_s - at_s < KEPT_S][:KEPT_MAX]
-        others = {place: at_s for place, at_s in since_s.items() if place not in unknown and now_s - at_s < 2 * KEPT_S}
-        self._since_s = others | {place: begun_s[place] for place in kept}
-        return set(kept)
+        # For a while after its time is over it is known when a message first came, lest it begin anew.
+        waiting = {at: since for at, since in self._since_s.items() if at > settled and now_s - since < 2 * EARLY_S}
+        for place in unknown:
+            if place > settled and place not in waiting and len(waiting) < EARLY_MAX:
+                waiting[place] = now_s
+        self._since_s = waiting
+        return {place for place in unknown if place in waiting and now_s - waiting[place] < EARLY_S}

@@ -30,7 +30,9 @@ class Following:
     async def follow(self) -> None:
         """Until the reader is cut off, or the bus. Whoever follows again looks first at what happened in between."""
         async with self._service.hubs.reader(self._link.settings.tenant) as reader:
+            began = host_clock()
             await self._outbox.sweep(self._since())
+            self._followed = max(self._followed, began)
             while not isinstance(batch := await reader.batch(), Ended):
                 await self._look([item for item in batch if item.queue is not None and item.queue in self._link.topics])
                 self._followed = max([self._followed, *(item.event.at for item in batch)])
@@ -41,8 +43,8 @@ class Following:
         await self._outbox.bring_by_id(item.event.job_id for item in items if item.event.verb in _TOLD)
 
     def _since(self) -> int:
-        """Not as far back as the bus remembers, or has been there: what it has forgotten would be published twice. And
-        hardly farther than it was followed already.
+        """Not as far back as the bus remembers: what it has forgotten would be published twice. And hardly farther than
+        it was followed already.
         """
         window = host_clock() - micros(self._link.settings.window_s - LEASE_MARGIN_S)
-        return max(window, self._link.remembers_from, self._followed - micros(LEASE_MARGIN_S))
+        return max(window, self._followed - micros(LEASE_MARGIN_S))

@@ -32,7 +32,7 @@ from detent.surfaces.bus.subjects import CANCEL, PROGRESS, RESULT, SUBMIT
 from detent.surfaces.bus.trouble import bus_trouble
 
 WAIT_S: Final = 1.0
-AGAIN_S: Final = 1.0  # after which what could not be dealt with comes again
+NAK_S: Final = 1.0  # after which what could not be dealt with comes again
 log: Final = logging.getLogger("detent.bus")
 _SUBMISSION: Final = "job_request"
 _EXPECTED: Final = {SUBMIT: _SUBMISSION, RESULT: "job_result", PROGRESS: "job_progress", CANCEL: "job_cancel"}
@@ -191,7 +191,7 @@ async def _settle(messages: Sequence[Msg], *, again: Collection[int]) -> None:
     with bus_trouble("the inbox cannot be told what was dealt with"):
         for each in messages:
             if _place_of(each) in again:
-                await each.nak(delay=AGAIN_S)
+                await each.nak(delay=NAK_S)
             else:
                 await each.ack()
 

@@ -12,7 +12,7 @@ from typing import Final
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from nats.errors import NoServersError
+from nats.errors import ConnectionClosedError, NoServersError
 from nats.js import JetStreamContext
 from nats.js.api import (
     AckPolicy,
@@ -33,10 +33,11 @@ from detent.surfaces.bus.subjects import TAKEN_IN, Topics
 from detent.surfaces.bus.trouble import bus_trouble
 
 BATCH_MAX: Final = 200
+PENDING_MAX: Final = 1_000  # taken along, by all services together, and not yet dealt with
 ACK_WAIT_S: Final = 5.0  # after which what a service took along when it was killed comes again
 CONNECT_S: Final = 5
 OPEN_S: Final = 10.0
-AGAIN_S: Final = 1
+CONNECT_AGAIN_S: Final = 1
 PING_S: Final = 5  # two of these unanswered, and the connection counts as lost
 PUBLISH_S: Final = 5.0
 _SCHEDULER: Final = 2  # its role, in a handshake
@@ -58,7 +59,7 @@ class Link:
         self.keys: Keys = settings.loaded_keys()
         self.shown = shown_url(url)
         self.lost = asyncio.Event()
-        self.remembers_from = 0  # when the outbox was made: of what was put on the bus before, nothing is known
+        self._remembered: dict[str, int] = {}  # since when each part of the outbox is there
         self.counts = Counts()
         self._servers = [checked_url(each.strip()) for each in url.split(",")]
         self._bus: Client = Client()
@@ -75,12 +76,12 @@ class Link:
                 await self._open()
 
     async def _open(self) -> None:
-        await self._connect()
         self._is_begun = True
+        await self._connect()
         self._streams = self._bus.jetstream(timeout=PUBLISH_S)
         await keep(self._streams, inbox(self.settings.name))
-        out = outboxes(self.settings, self.topics.roots)
-        self.remembers_from = max([await keep(self._streams, config) for config in out])
+        for root, config in outboxes(self.settings, self.topics.roots).items():
+            self._remembered[root] = await keep(self._streams, config)
 
     async def _connect(self) -> None:
         """Each server once or twice: then it is told why none will do, and `open` is asked again."""
@@ -99,7 +100,7 @@ class Link:
                 user_credentials=self.settings.credentials,
                 connect_timeout=CONNECT_S,
                 max_reconnect_attempts=1,
-                reconnect_time_wait=AGAIN_S,
+                reconnect_time_wait=CONNECT_AGAIN_S,
                 allow_reconnect=False,
                 ping_interval=PING_S,
                 error_cb=troubled,
@@ -117,13 +118,17 @@ class Link:
     def is_connected(self) -> bool:
         return self._bus.is_connected
 
+    def remembered_from(self, root: str) -> int:
+        """Of what was put on the bus before, nothing is known there."""
+        return self._remembered[root]
+
     # -- what comes in
 
     async def inbox(self) -> Subscription:
         """What came, in its order. Of several services each gets a part of it."""
         name = self.settings.name
         config = ConsumerConfig(
-            ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_WAIT_S, max_ack_pending=2 * BATCH_MAX,
+            ack_policy=AckPolicy.EXPLICIT, ack_wait=ACK_WAIT_S, max_ack_pending=PENDING_MAX,
             deliver_policy=DeliverPolicy.ALL, filter_subjects=list(TAKEN_IN),
         )  # fmt: skip
         with bus_trouble("the inbox cannot be read"):
@@ -157,6 +162,8 @@ class Link:
             message = f"a packet for '{subject}' has {len(data)} bytes, and the bus takes {most}"
             raise InvalidArgument(message, code="value_too_large")
         with bus_trouble(f"nothing can be put on the bus for '{subject}'"):
+            if not self.is_connected:
+                raise ConnectionClosedError
             try:
                 await self._streams.publish(whole, data, headers={_ONCE: once})
             except NoStreamResponseError:

@@ -21,7 +21,8 @@ from detent.surfaces.bus.ends import ANNOUNCED, FAILED, LAST, Asked, asked_for, 
 from detent.surfaces.bus.link import Link
 from detent.surfaces.bus.packets import Packet
 from detent.surfaces.bus.requests import LIFECYCLE, request_of, topic_of
-from detent.surfaces.bus.subjects import CANCEL, RESULT
+from detent.surfaces.bus.subjects import CANCEL, RESULT, SYSTEM
+from detent.surfaces.bus.trouble import is_not_sent
 from detent.wire.bounds import TEXT_CHARS_MAX
 
 PAGES_MAX: Final = 1_000
@@ -39,15 +40,18 @@ class Outbox:
         self._owed: dict[str, None] = {}
 
     async def bring(self, jobs: Iterable[Job]) -> None:
-        """What cannot be brought now is owed."""
+        """What was certainly not brought is owed."""
         left = deque(jobs)
         try:
             while left:
                 await self._bring_or_give_up(left[0])
-                left.popleft()
-        finally:
+                self._owed.pop(left.popleft().id, None)
+        except BaseException as error:
+            if not (isinstance(error, StoreError) or is_not_sent(error)):
+                self._owed.pop(left.popleft().id, None)  # it may have got there
             for job in left:
                 _keep(self._owed, job.id, OWED_MAX)
+            raise
 
     async def _bring_or_give_up(self, job: Job) -> None:
         if job.spec.lifecycle == LIFECYCLE and topic_of(job) in self._link.topics:
@@ -72,17 +76,24 @@ class Outbox:
         """All that pools have, and all that was ended since. Of what was claimed earlier it is known no more whether
         it was published: that has had its time, and is not run twice. What is owed never was.
         """
-        owed, self._owed = self._owed, {}
-        await self.bring_by_id(owed)
+        await self.bring_by_id(list(self._owed))
+        self._owed.clear()  # but for those that are not there any more, nothing is left
         for query in self._queries(since):
             cursor: str | None = None
             for _ in range(PAGES_MAX):
                 page = await self._client.store.find(query, PAGE_MAX, cursor)
-                await self.bring(job for job in page if job.cancel_by is not None or _since_of(job) >= since)
+                await self.bring(job for job in page if self._is_due(job, since))
                 await self.call_off_late(job for job in page if _is_ended_at_once(job))
                 cursor = page.cursor
                 if cursor is None:
                     break
+
+    def _is_due(self, job: Job, since: int) -> bool:
+        """What is to be called off is, however long ago it was claimed."""
+        if topic_of(job) not in self._link.topics:
+            return False
+        root = SYSTEM if job.phase == "ended" else self._link.topics.root_of(topic_of(job))
+        return job.cancel_by is not None or _since_of(job) >= max(since, self._link.remembered_from(root))
 
     def _queries(self, since: int) -> list[JobQuery]:
         tenant = self._client.tenant

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Final
 
 from detent.client import Client
+from detent.client.workers import Worker
 from detent.errors import InvalidArgument
 from detent.store import JobQuery
 from detent.store.fleet import BUS_HOST, REPORT_S, WORKER_KEPT_S, WORKERS_MAX
@@ -39,10 +40,18 @@ class Pools:
     async def open(self) -> None:
         """A worker greets once, maybe before this service was there: another one may have kept what it said."""
         self._absent.clear()
-        kept = await self._client.workers(within_s=WORKER_KEPT_S)
-        self._members.known = {each.name: each.queues for each in kept if each.host == BUS_HOST}
+        for each in await self._client.workers(within_s=WORKER_KEPT_S):
+            if each.host == BUS_HOST and each.queues != (each.name,):  # that is a pool, and no worker
+                self._members.recall(self._recalled(each))
         await self._link.hear(HEARTBEAT, self._heard)
         await self._link.hear(HANDSHAKE, self._heard)
+
+    def _recalled(self, kept: Worker) -> Member:
+        ago_s = (datetime.now(UTC) - kept.seen_at).total_seconds()
+        return Member(
+            kept.name, kept.started_at, kept.queues, kept.slots, kept.running, kept.version,
+            seen_s=self._clock() - max(ago_s, 0.0), reported_s=self._clock(),
+        )  # fmt: skip
 
     async def _heard(self, data: bytes) -> None:
         try:
@@ -63,7 +72,8 @@ class Pools:
     async def room(self, topic: str) -> int:
         """How many more jobs its pool may have."""
         in_flight = await self._in_flight(topic)
-        return self._room_in_all(topic) - in_flight + self._missing_of(topic, in_flight)
+        missing = min(self._missing_of(topic, in_flight), self._members.lost_most(topic))
+        return self._room_in_all(topic) - in_flight + missing
 
     def _room_in_all(self, topic: str) -> int:
         """What its workers have slots for, and one more for each, which is there when they are ready for it. A pool

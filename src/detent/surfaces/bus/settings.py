@@ -24,10 +24,9 @@ class BusSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     `topics` are patterns of what it publishes to. `run_limit_s`: how long a job may take from when it was published,
     and again from when it is known to run; `limits` has other ones by topic. `in_flight_max`: how many jobs a pool may
-    have at once that says nothing of its capacity; if it is not set, 4, or 2 for each worker that has answered lately.
-    `key` signs what is sent; with `keys`, by sender, only what those
-    have signed is believed. `rules`: the policy's file, without which the rule `default` allows every job.
-    `credentials`: a file of NATS.
+    have at once that says nothing of its capacity; if it is not set, that follows from its answers. `key` signs what is
+    sent; with `keys`, by sender, only what those have signed is believed. `rules`: the policy's file, without which the
+    rule `default` allows every job. `credentials`: a file of NATS.
     """
 
     name: str = "detent"

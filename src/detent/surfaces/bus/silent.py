@@ -80,9 +80,11 @@ class Absent:
         return topic in self._asked_s and self._clock() - self._asked_s[topic] < pause_s
 
     def add(self, topic: str) -> None:
+        """Of topics that nobody has asked for since, nothing need be known."""
+        now_s = self._clock()
         self._asked_s.pop(topic, None)
-        self._asked_s[topic] = self._clock()
-        while len(self._asked_s) > ABSENT_MAX:
+        self._asked_s[topic] = now_s
+        while len(self._asked_s) > ABSENT_MAX or now_s - self._asked_s[next(iter(self._asked_s))] > 2 * ABSENT_S_MAX:
             del self._asked_s[next(iter(self._asked_s))]
 
     def discard(self, topic: str) -> None:

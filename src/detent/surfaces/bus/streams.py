@@ -22,11 +22,13 @@ def inbox(name: str) -> StreamConfig:
     )
 
 
-def outboxes(settings: BusSettings, roots: Sequence[str]) -> list[StreamConfig]:
-    """Each takes a message once, within its window, and passes it on to whoever has subscribed to its subject."""
+def outboxes(settings: BusSettings, roots: Sequence[str]) -> dict[str, StreamConfig]:
+    """By what their subjects begin with. Each takes a message once, within its window, and passes it on to whoever has
+    subscribed to its subject.
+    """
     name, window_s = settings.name, settings.window_s
-    return [
-        StreamConfig(
+    return {
+        root: StreamConfig(
             name=f"{name}-out-{root.replace('.', '-')}",
             subjects=[f"{name}.out.{root}.>"],
             republish=RePublish(src=f"{name}.out.{root}.>", dest=f"{root}.>"),
@@ -34,7 +36,7 @@ def outboxes(settings: BusSettings, roots: Sequence[str]) -> list[StreamConfig]:
             max_age=window_s,
         )
         for root in (*roots, SYSTEM)
-    ]
+    }
 
 
 async def keep(streams: JetStreamContext, config: StreamConfig) -> int:

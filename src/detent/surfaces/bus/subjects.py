@@ -32,6 +32,10 @@ class Topics:
     def __contains__(self, topic: str) -> bool:
         return is_subject(topic) and any(topic.startswith(f"{root}.") for root in self.roots)
 
+    def root_of(self, topic: str) -> str:
+        """Of one of them."""
+        return next(root for root in self.roots if topic.startswith(f"{root}."))
+
     def check(self, topic: str) -> str:
         if topic not in self:
             served = ", ".join(f"{root}.>" for root in self.roots)

@@ -1,16 +1,12 @@
 """What goes wrong with a bus, as an error of ours: it is told, and tried again."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 
-from nats.errors import Error
-from nats.js.errors import ServiceUnavailableError
+from nats.errors import ConnectionClosedError, Error
+from nats.js.errors import NoStreamResponseError, ServiceUnavailableError
 
-from detent.errors import DetentError, ServiceError
-
-log: Final = logging.getLogger("detent.bus")
+from detent.errors import ServiceError
 
 
 @contextmanager
@@ -27,13 +23,6 @@ def _why(error: Exception) -> str:
     return str(error) or ("it does not answer" if isinstance(error, TimeoutError) else type(error).__name__)
 
 
-@contextmanager
-def own_mistakes(what: str) -> Iterator[None]:
-    """One of ours costs a round of what was done, and not the bus."""
-    try:
-        yield
-    except DetentError:
-        raise
-    except Exception as error:
-        log.exception("a mistake, while trying to %s", what)
-        raise ServiceError("internal_error", f"{type(error).__name__}: {error}"[:500]) from error
+def is_not_sent(error: BaseException) -> bool:
+    """Whether it is certain that it did not get there. After most troubles nobody knows."""
+    return isinstance(error.__cause__, ConnectionClosedError | NoStreamResponseError)

@@ -17,7 +17,7 @@ from detent.surfaces.engine_socket.packets import ATTACHED
 from detent.surfaces.engine_socket.registering import check_names, resumed
 from detent.surfaces.engine_socket.reporting import Report, verb_of
 from detent.surfaces.engine_socket.roster import Roster
-from detent.surfaces.engine_socket.shaping import Shaping, refusal_of, stop_of
+from detent.surfaces.engine_socket.shaping import Shaping, refusal_of
 from detent.surfaces.engine_socket.visitor import Visitor
 from detent.surfaces.engine_socket.watching import Watching
 from detent.surfaces.http.telling import escaped
@@ -171,7 +171,7 @@ class Desk:
         lost, stopped = [], []
         for (job_id, attempt), answer in zip(held, answers, strict=True):
             if isinstance(answer, Job):
-                stopped += [stop_of(answer.record, None)] if answer.cancel_by is not None else []
+                stopped += [await self._shaping.stop(client, answer.record)] if answer.cancel_by is not None else []
             elif isinstance(answer, Refused):
                 self._release(engine, job_id)
                 (job,) = await client.store.get(client.tenant, [job_id])

@@ -5,6 +5,8 @@ for one that stays away is when its heartbeats are missed.
 """
 
 from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Final
 
 from detent.client import Client
@@ -33,19 +35,25 @@ class Presence:
         """All that are there, and those that may come back."""
         for engine in self._roster:
             await self._report(engine)
-        for engine in list(self._away.values()):
-            await self._look_for(engine)
+        await self._look_for(list(self._away.values()))
 
     async def catch_up(self) -> None:
         """With who has just come, and who left with nothing in its hands."""
         for engine in [each for each in self._roster if not each.is_listed]:
             await self._report(engine)
-        for engine in [each for each in self._away.values() if not each.held]:
-            await self._look_for(engine)
+        await self._look_for([each for each in self._away.values() if not each.held])
 
-    async def _look_for(self, engine: Engine) -> None:
-        client = self._service.client_of(engine.tenant)
-        if await self._is_back(client, engine):
+    async def _look_for(self, engines: Iterable[Engine]) -> None:
+        """However many are away, who is listed is asked once."""
+        listed: dict[str, dict[str, datetime]] = {}
+        for engine in engines:
+            client = self._service.client_of(engine.tenant)
+            if engine.tenant not in listed:
+                listed[engine.tenant] = {each.name: each.started_at for each in await client.workers()}
+            await self._look_for_one(client, engine, listed[engine.tenant].get(engine.name))
+
+    async def _look_for_one(self, client: Client, engine: Engine, listed_since: datetime | None) -> None:
+        if self._is_back(engine, listed_since):
             self._forget(engine)
         elif await self._still_holds(client, engine):
             await self._report(engine)
@@ -53,18 +61,19 @@ class Presence:
             await client.forget_worker(engine.name)
             self._forget(engine)
 
-    async def _is_back(self, client: Client, engine: Engine) -> bool:
+    def _is_back(self, engine: Engine, listed_since: datetime | None) -> bool:
         """Here; or at another service, which reports it as begun at another time."""
-        if self._roster.named(engine.tenant, engine.name) is not None:
-            return True
-        listed = {each.name: each for each in await client.workers()}.get(engine.name)
-        return listed is not None and listed.started_at != engine.since
+        is_here = self._roster.named(engine.tenant, engine.name) is not None
+        return is_here or listed_since not in (None, engine.since)
 
     async def _still_holds(self, client: Client, engine: Engine) -> bool:
-        """By the record: whoever has missed two heartbeats owns nothing any more."""
-        jobs = await client.store.get(engine.tenant, list(engine.held)) if engine.held else []
-        held = {job.id for job in jobs if job is not None and (job.owner, job.attempt) == engine.fence_of(job.id)}
-        for job_id in engine.held.keys() - held:
+        """By the record: whoever has missed two heartbeats owns nothing any more. What it has said before may still
+        be under way, and release some of it meanwhile.
+        """
+        fences = {job_id: engine.fence_of(job_id) for job_id in engine.held}
+        jobs = await client.store.get(engine.tenant, list(fences)) if fences else []
+        held = {job.id for job in jobs if job is not None and (job.owner, job.attempt) == fences[job.id]}
+        for job_id in fences.keys() - held:
             engine.release(job_id)
         return bool(held)
 

@@ -7,6 +7,7 @@ from msgspec import structs
 from detent.client import Client
 from detent.errors import DetentError, Refused
 from detent.kernel import Job
+from detent.store.query import EventQuery
 from detent.wire.engine import EngineJob, job_of, status_name
 from detent.wire.engine_messages import Granted, Lost, Refusal, Stop
 from detent.wire.http.jobs import opened_of
@@ -43,9 +44,12 @@ class Shaping:
         error = None if job.error is None else error_text(job.error)
         return Lost(job_id=job_id, attempt=attempt, status=status, error=error)
 
-
-def stop_of(job: Job, reason: str | None) -> Stop:
-    return Stop(job_id=job.id, attempt=job.attempt, reason=reason, until=if_set(to_millis, job.cancel_by))
+    async def stop(self, client: Client, job: Job) -> Stop:
+        """For the reason that is on the record."""
+        query = EventQuery(tenant=job.spec.tenant, job_id=job.id, verb="request_cancel")
+        asked = [entry.event.cause for entry in await client.store.recent(query, 1)]
+        reason = asked[0] if asked else None
+        return Stop(job_id=job.id, attempt=job.attempt, reason=reason, until=if_set(to_millis, job.cancel_by))
 
 
 def refusal_of(error: DetentError) -> Refusal:

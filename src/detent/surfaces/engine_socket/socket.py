@@ -10,8 +10,6 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from detent.errors import DetentError, ServiceError
-from detent.runtime.duty import for_ever
-from detent.runtime.observing import Troubled
 from detent.store.fleet import REPORT_S
 from detent.surfaces.engine_socket.desk import Desk
 from detent.surfaces.engine_socket.following import Following
@@ -28,6 +26,7 @@ from detent.surfaces.http.answering import refusal
 from detent.surfaces.http.origins import check_local
 from detent.surfaces.http.service import Service
 from detent.surfaces.http.telling import place_of
+from detent.surfaces.minding import minded
 from detent.surfaces.telemetry import families
 from detent.surfaces.telemetry.exposition import alone
 from detent.surfaces.telemetry.service import Families
@@ -50,8 +49,8 @@ class EngineSocket:
             engineio_logger=_silent("engineio"), namespaces=[NAMESPACE],
         )  # fmt: skip
         self.roster = Roster(self.settings.engines_max)
-        self._duties: list[asyncio.Task[None]] = []
-        self._followed: dict[str, asyncio.Task[None]] = {}
+        self._duties: list[asyncio.Future[None]] = []
+        self._followed: dict[str, asyncio.Future[None]] = {}
         self._strangers: dict[str, float] = {}
 
     # -- from beginning to end
@@ -124,7 +123,7 @@ class EngineSocket:
     # -- what is done all the time
 
     def _begin(self, what: str, work: Callable[[], Awaitable[None]]) -> None:
-        self._duties.append(asyncio.create_task(for_ever(what, work, Troubled(log))))
+        self._duties.append(asyncio.ensure_future(minded(what, work, log)))
 
     async def _hear(self) -> None:
         mark: str | None = None
@@ -136,8 +135,8 @@ class EngineSocket:
         await asyncio.sleep(SWEEP_S)
         self._follow()
         self._namespace.forget_the_gone(asyncio.get_running_loop().time())
-        await self._presence.catch_up()
         await self._send_strangers_away()
+        await self._presence.catch_up()
 
     def _follow(self) -> None:
         if self._service.is_closing:
@@ -147,8 +146,8 @@ class EngineSocket:
             self._followed.pop(tenant).cancel()
         for tenant in tenants:
             if tenant not in self._followed:
-                work = for_ever("tell engines", lambda tenant=tenant: self._following.follow(tenant), Troubled(log))  # type: ignore[misc]
-                self._followed[tenant] = asyncio.create_task(work)
+                telling = minded("tell engines", lambda tenant=tenant: self._following.follow(tenant), log)  # type: ignore[misc]
+                self._followed[tenant] = asyncio.ensure_future(telling)
 
     async def _send_strangers_away(self) -> None:
         now_s = asyncio.get_running_loop().time()

@@ -79,7 +79,7 @@ ENDS: Final = Family("jobs_ended_total", "counter", "Jobs ended: success, failur
 STORE_ERRORS: Final = Family("store_errors_total", "counter", "Calls that the store could not carry out.", ("code",))
 
 # Of what a service has beside its routes: engines, a bus.
-ENGINES: Final = Family("engines", "gauge", "Engines that are registered, connected or about to be again.")
+ENGINES: Final = Family("engines", "gauge", "Engines that are connected and have registered.")
 BUS_CONNECTED: Final = Family("bus_connected", "gauge", "1 while the service is on its bus.")
 BUS_RECEIVED: Final = Family(
     "bus_received_total", "counter", "Packets that came over the bus, each time that they came.", ("message",)
