@@ -50,6 +50,8 @@ def told_by(packet: buspacket_pb2.BusPacket) -> str:
 
 
 try:
-    print(JOB_ID, asyncio.run(main()))
+    told = asyncio.run(main())
+    print(JOB_ID, told)
+    sys.exit(told.startswith("refused"))
 except TimeoutError:
     sys.exit(f"{JOB_ID}: nothing was heard of it for {WAIT_S} s; see detent job explain {JOB_ID}")
