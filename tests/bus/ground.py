@@ -22,6 +22,16 @@ STEP_S = 1.0
 SLOTS = 2
 
 
+class Clock:
+    """Of a test: it stands still until it is set."""
+
+    def __init__(self) -> None:
+        self.now_s = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
 class Ground:
     def __init__(self, client: Client, link: Link, bus: Connection) -> None:
         self.now_s = 0.0

@@ -9,19 +9,12 @@ import pytest
 from cap.progress import cancel_payload, emit_cancel, emit_progress, progress_payload
 
 from detent.surfaces.bus.early import EARLY_MAX, EARLY_S, Early
+from tests.bus.ground import Clock
 from tests.bus.playing import SENDER, WORKER, connection, ids, job, submit, until
 from tests.bus.server import NatsServer
 from tests.bus.site import BusSite
 
 pytestmark = pytest.mark.requirement("DSP-09")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 def test_message_waits_while_what_came_before_it_is_elsewhere() -> None:
@@ -43,7 +36,7 @@ def test_message_does_not_wait_for_ever() -> None:
     clock = Clock()
     early = Early(clock)
     early.keep([5], settled=3, seen={5})
-    clock.now_s = EARLY_S
+    clock.now_s += EARLY_S
 
     assert early.keep([5], settled=3, seen={5}) == set()
 
@@ -62,7 +55,7 @@ def test_message_whose_time_is_over_does_not_begin_anew() -> None:
     clock = Clock()
     early = Early(clock)
     early.keep([5], settled=3, seen={5})
-    clock.now_s = EARLY_S
+    clock.now_s += EARLY_S
     early.keep([7], settled=3, seen={7})
 
     assert early.keep([5], settled=3, seen={5}) == set()

@@ -213,10 +213,10 @@ def test_it_is_never_taken_for_granted_that_somebody_serves_a_topic(nats_server:
 
 
 @pytest.mark.requirement("DSP-06")
-def test_cancel_over_http_reaches_the_pool(site: BusSite) -> None:
+def test_cancel_over_http_reaches_the_pool_with_who_asked_and_why(site: BusSite) -> None:
     """Softly asked: workers of a pool know no grace, so that it is cancelled at once, and the pool told."""
 
-    async def play() -> list[Any]:
+    async def play() -> tuple[list[Any], Any]:
         taken = asyncio.Event()
 
         async def work(request: Any) -> Any:
@@ -224,19 +224,22 @@ def test_cancel_over_http_reaches_the_pool(site: BusSite) -> None:
             await asyncio.Event().wait()
 
         async with connection(site.nats_url) as bus, worker(site.nats_url, work):
-            cancels = await listening(bus, "sys.job.cancel")
+            cancels, results = await listening(bus, "sys.job.cancel"), await listening(bus, "sys.job.result")
             await submit(bus, job("j1"))
             await asyncio.wait_for(taken.wait(), WAIT_S)
             assert site.service is not None
-            status, told = site.service.ask("POST", "/v1/jobs/j1/cancel", {"mode": "soft", "reason": "no more"})
+            asked = {"mode": "soft", "reason": "wrong customer", "actor": "ann"}
+            status, told = await asyncio.to_thread(site.service.ask, "POST", "/v1/jobs/j1/cancel", asked)
             assert status == 200, told
             await until(lambda: site.in_state("j1", "CANCELLED"))
-            await until(lambda: cancels.packets)
-            return cancels.packets
+            await until(lambda: cancels.packets and results.packets)
+            return cancels.packets, results.packets[0].job_result
 
-    (told,) = asyncio.run(play())
+    (told,), result = asyncio.run(play())
 
     assert (told.job_cancel.job_id, told.job_cancel.dispatch.attempt) == ("j1", 1)
+    assert (told.job_cancel.requested_by, told.job_cancel.reason) == ("ann", "wrong customer")
+    assert (result.error_code, result.error_message) == ("CANCELLED", "wrong customer")
     assert [each["verb"] for each in site.events("j1")][-2:] == ["request_cancel", "cancel"]
 
 

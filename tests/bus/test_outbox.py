@@ -118,31 +118,6 @@ def test_failure_that_its_pool_knows_nothing_of_is_announced(site: BusSite, code
     assert (told.status, told.error_code) == (job_pb2.JOB_STATUS_FAILED, code)
 
 
-def test_pool_is_told_who_cancels_and_why(site: BusSite) -> None:
-    async def play() -> tuple[Any, Any]:
-        assert site.service is not None
-        taken = asyncio.Event()
-
-        async def work(request: Any) -> Any:
-            taken.set()
-            await asyncio.Event().wait()
-
-        async with connection(site.nats_url) as bus, worker(site.nats_url, work):
-            cancels, results = await listening(bus, "sys.job.cancel"), await listening(bus, "sys.job.result")
-            await submit(bus, job("j1"))
-            await asyncio.wait_for(taken.wait(), 15)
-            asked = {"mode": "soft", "reason": "wrong customer", "actor": "ann"}
-            status, told = await asyncio.to_thread(site.service.ask, "POST", "/v1/jobs/j1/cancel", asked)
-            assert status == 200, told
-            await until(lambda: cancels.packets and results.packets)
-            return cancels.packets[0].job_cancel, results.packets[0].job_result
-
-    cancel, result = asyncio.run(play())
-
-    assert (cancel.requested_by, cancel.reason) == ("ann", "wrong customer")
-    assert (result.error_code, result.error_message) == ("CANCELLED", "wrong customer")
-
-
 def test_cancel_while_no_service_was_there_is_told_to_the_pool_by_the_next_one(site: BusSite) -> None:
     def cancel() -> None:
         with site.services.site.client() as client:

@@ -12,6 +12,7 @@ from detent.store.fleet import SEEN_S, WORKER_KEPT_S
 from detent.surfaces.bus.members import Member, Members
 from detent.surfaces.bus.packets import Packet, message
 from detent.surfaces.bus.subjects import Topics
+from tests.bus.ground import Clock
 from tests.bus.playing import TOPIC, WORKER, connection, ids, job, submit, succeed, until, worker
 from tests.bus.site import BusSite
 
@@ -117,14 +118,6 @@ def heartbeat(worker: str, topic: str, *, running: int = 0, slots: int = 2) -> P
 
 def greeting(worker: str, *topics: str) -> Packet:
     return Packet("t", worker, "handshake", message("Handshake", component_id=worker, ready_topics=topics))
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 def known(clock: Clock) -> Members:

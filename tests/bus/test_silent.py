@@ -6,19 +6,11 @@ from pathlib import Path
 import pytest
 
 from detent.surfaces.bus.silent import ABSENT_S, ABSENT_S_MAX, ANSWERED_S, EACH, FIRST, QUICK_MAX, Absent, Answers
-from tests.bus.ground import ground
+from tests.bus.ground import Clock, ground
 from tests.bus.playing import TOPIC, succeed, worker
 from tests.bus.server import NatsServer
 
 pytestmark = pytest.mark.requirement("DSP-09")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now_s
 
 
 def test_pool_that_nobody_has_answered_for_gets_few_jobs() -> None:

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from detent.errors import DetentError, ServiceError
 from detent.runtime.duty import for_ever
 from detent.runtime.observing import Troubled
 
-SAID_CHARS_MAX = 500
+SAID_CHARS_MAX: Final = 500
 
 
 def minded(what: str, work: Callable[[], Awaitable[None]], log: logging.Logger) -> Awaitable[None]:

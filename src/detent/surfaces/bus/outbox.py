@@ -76,8 +76,10 @@ class Outbox:
         """All that pools have, and all that was ended since. Of what was claimed earlier it is known no more whether
         it was published: that has had its time, and is not run twice. What is owed never was.
         """
-        await self.bring_by_id(list(self._owed))
-        self._owed.clear()  # but for those that are not there any more, nothing is left
+        owed = list(self._owed)
+        await self.bring_by_id(owed)
+        for job_id in owed:  # those that are not there any more; what came to be owed meanwhile stays so
+            self._owed.pop(job_id, None)
         for query in self._queries(since):
             cursor: str | None = None
             for _ in range(PAGES_MAX):
@@ -108,13 +110,16 @@ class Outbox:
         if job.cancel_by is not None and job.owner == topic:
             await self._end_for_its_pool(job)
         elif job.phase == "held" and job.owner == topic:
-            await self._put(
-                topic, job, Packet(job.spec.correlation_id, self._name, "job_request", request_of(job)), "run"
-            )
+            await self._publish(job, topic)
         elif is_announced(job):
             if job.state in ANNOUNCED and job.last_owner == topic:
                 await self._call_off(job, "cancel")
             await self._announce(job)
+
+    async def _publish(self, job: Job, topic: str) -> None:
+        if not self._is_brought(job, "run"):
+            packet = Packet(job.spec.correlation_id, self._name, "job_request", request_of(job))
+            await self._put(topic, job, packet, "run")
 
     async def _announce(self, job: Job) -> None:
         if not self._is_brought(job, "end"):
@@ -150,10 +155,9 @@ class Outbox:
             raise answer
 
     async def _put(self, subject: str, job: Job, packet: Packet, what: str) -> None:
-        if not self._is_brought(job, what):
-            once = _once(job, what)
-            await self._link.put(subject, packet, once)
-            _keep(self._brought, once, BROUGHT_MAX)
+        once = _once(job, what)
+        await self._link.put(subject, packet, once)
+        _keep(self._brought, once, BROUGHT_MAX)
 
     def _is_brought(self, job: Job, what: str) -> bool:
         return _once(job, what) in self._brought
